@@ -1,0 +1,1 @@
+"""Server-side git policy that keeps a patch from owning its own exam."""

@@ -1,0 +1,1 @@
+"""Pure values and judgement: no file, clock, environment or network."""

@@ -1,0 +1,148 @@
+"""What was pushed, as plain values. Nothing here can reach a repository.
+
+Object ids are lower-case hex text, 40 digits. Paths and ref names are text that was decoded
+with `surrogateescape`, so that any bytes survive the way through; only `core.render` makes
+them printable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
+
+ZERO = "0" * 40
+"""The object id that stands for "no such ref" on git's side."""
+
+
+class Op(Enum):
+    """What an update does to its ref."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    REWRITE = "rewrite"
+    DELETE = "delete"
+
+
+class Need(Enum):
+    """Expensive facts that a rule asks for; each is gathered once a push, and only then."""
+
+    PATHS = "paths"
+    TREES = "trees"
+    LITERALS = "literals"
+
+
+@dataclass(frozen=True, slots=True)
+class Pusher:
+    """Who pushed, by the server's word. No name: a member of no group."""
+
+    name: str | None
+    groups: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A path that a commit decides, with the zones that it lies in (sorted)."""
+
+    path: str
+    zones: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A judged commit and the zoned paths that it touches."""
+
+    oid: str
+    touches: tuple[Touch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OddEntry:
+    """A tree entry that no ordinary work tree holds. `path` may be a folder."""
+
+    path: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class OddRef:
+    """Something about the update itself that is out of order; `kind` names the repair."""
+
+    kind: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Where a literal stands in a changed file. `use` says in a word or two how."""
+
+    path: str
+    line: int
+    use: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gained:
+    """Literals that a zone gained in the net change, each with where it stands."""
+
+    values: Mapping[str, tuple[Occurrence, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A changed file that a rule needs and that could not be parsed."""
+
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literals:
+    """What literal rules read of one update: gained literals by zone, and what cannot be read."""
+
+    gained: Mapping[str, Gained] = field(default_factory=dict)
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One line of what git hands to the hook, resolved and looked at."""
+
+    ref: str
+    """After symbolic refs are followed."""
+    op: Op
+    old: str | None
+    """What the repository's ref holds now, never what the pusher claims."""
+    new: str | None
+    """What was pushed, not peeled."""
+    tip: str | None = None
+    """The commit that `new` peels to."""
+    guarded: bool = False
+    odd_refs: tuple[OddRef, ...] = ()
+    judged: int = 0
+    """How many commits are reachable from the tip and not from the accepted history."""
+    commits: tuple[Commit, ...] = ()
+    """The judged commits that touch zoned paths, oldest first."""
+    boundary: tuple[str, ...] = ()
+    net: tuple[Touch, ...] = ()
+    arrivals: tuple[Touch, ...] = ()
+    odd_entries: tuple[OddEntry, ...] = ()
+    literals: Literals | None = None
+
+    @property
+    def branch(self) -> str | None:
+        """The short name where the ref is a branch."""
+        return self.ref.removeprefix("refs/heads/") if self.ref.startswith("refs/heads/") else None
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that a rule can ever know."""
+
+    pusher: Pusher
+    updates: tuple[Update, ...]
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Group to the names or patterns listed in it, in the policy's order."""
+    today: date = date.min

@@ -1,0 +1,157 @@
+"""A policy in force: what `policy apply` compiled and the hook reads. Plain frozen values.
+
+The authored form (YAML, globs) is `core.authored`; here globs are regular expressions on
+folded names already, so that nothing in the hot path translates a pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+
+class Mode(Enum):
+    """How much a broken rule counts. The order is that of strictness."""
+
+    OFF = "off"
+    OBSERVE = "observe"
+    WARN = "warn"
+    ENFORCE = "enforce"
+
+    @property
+    def strictness(self) -> int:
+        return list(Mode).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much of a push is read before it is refused unread."""
+
+    max_commits: int = 50_000
+    max_files: int = 50_000
+    max_blob_bytes: int = 1_048_576
+    seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One glob of a zone. `regex` matches folded paths; `prefix` is its literal leading folders.
+
+    `literal` are the folded names up to the first one with a wildcard: ("fixtures", "data").
+    """
+
+    glob: str
+    negate: bool
+    regex: str
+    literal: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A named set of paths; the last pattern that matches a path decides."""
+
+    name: str
+    patterns: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A rule as one policy uses it; `options` is an instance of the rule's options type."""
+
+    rule: str
+    mode: Mode
+    options: Any
+
+
+@dataclass(frozen=True, slots=True)
+class NamePattern:
+    """A glob on ref or repository names, compiled. `negate` takes names out again."""
+
+    glob: str
+    negate: bool
+    regex: str
+
+    def matches(self, name: str) -> bool:
+        return _compiled(self.regex).fullmatch(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One policy file, compiled."""
+
+    name: str
+    repositories: tuple[NamePattern, ...]
+    mode: Mode
+    guarded: tuple[NamePattern, ...]
+    creators: tuple[str, ...]
+    rewriters: tuple[str, ...]
+    namespaces: tuple[tuple[NamePattern, str], ...]
+    bounds: Bounds
+    timezone: str
+    zones: tuple[Zone, ...]
+    groups: Mapping[str, tuple[str, ...]]
+    clauses: tuple[Clause, ...]
+
+    def holds_for(self, repository: str) -> bool:
+        return last_match(self.repositories, repository)
+
+    def guards(self, ref: str) -> bool:
+        return last_match(self.guarded, ref)
+
+    def groups_of(self, name: str | None) -> frozenset[str]:
+        if name is None:
+            return frozenset()
+        return frozenset(group for group, listed in self.groups.items()
+                         if any(_is_member(name, entry) for entry in listed))
+
+    def clause(self, rule: str) -> Clause | None:
+        return next((c for c in self.clauses if c.rule == rule), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Where the pusher's name comes from: `env` and the name of the variable."""
+
+    source: str = "env"
+    name: str = "REMOTE_USER"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """policyd.yaml: what concerns the server and not a policy."""
+
+    state: str
+    roots: tuple[str, ...] = ()
+    identity: Identity = field(default_factory=Identity)
+    home_owner: str = "root"
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """HOME/active/current."""
+
+    digest: str
+    settings: Settings
+    policies: tuple[Policy, ...]
+
+
+def last_match(patterns: tuple[NamePattern, ...], name: str) -> bool:
+    """Whether the last pattern that matches takes the name in."""
+    for pattern in reversed(patterns):
+        if pattern.matches(name):
+            return not pattern.negate
+    return False
+
+
+def _is_member(name: str, entry: str) -> bool:
+    return fnmatchcase(name, entry) if "*" in entry else name == entry
+
+
+@lru_cache(maxsize=4096)
+def _compiled(regex: str) -> re.Pattern[str]:
+    return re.compile(regex, re.DOTALL)

@@ -1,0 +1,71 @@
+"""Which zones a path lies in, on names folded as a careless file system would fold them.
+
+A name is folded by NFC, case folding, dropping default-ignorable code points and trailing dots
+and spaces, so that no variant of a protected name that some work tree would open as the
+protected file escapes its zone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from policyd.core.policy import Zone
+
+_IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Default_Ignorable_Code_Point of the Unicode Character Database (DerivedCoreProperties.txt)."""
+
+_TRAILING = re.compile(r"[. ]+(?=/|\Z)")
+
+
+def fold(path: str) -> str:
+    """A path or a single name, folded name by name; `/` stays."""
+    if path.isascii():
+        folded = path.lower()
+    else:
+        folded = unicodedata.normalize("NFC", _IGNORABLE.sub("", path))
+        folded = unicodedata.normalize("NFC", folded.casefold())
+    return _TRAILING.sub("", folded) if "." in folded or " " in folded else folded
+
+
+class ZoneMap:
+    """The zones of one policy, asked for path by path. Answers are kept: histories repeat paths."""
+
+    def __init__(self, zones: tuple[Zone, ...]) -> None:
+        self._zones = zones
+        self._compiled: dict[str, re.Pattern[str]] = {}
+        self._of: dict[str, tuple[str, ...]] = {}
+        self._follow: dict[str, bool] = {}
+        self._prefixes = tuple({p.literal for z in zones for p in z.patterns if not p.negate})
+
+    def of(self, path: str) -> tuple[str, ...]:
+        """The sorted names of the zones that a file at `path` lies in."""
+        known = self._of.get(path)
+        if known is None:
+            folded = fold(path)
+            known = self._of[path] = tuple(sorted(
+                zone.name for zone in self._zones if self._holds(zone, folded)))
+        return known
+
+    def follow(self, folder: str) -> bool:
+        """Whether a path below `folder` (no trailing slash, "" is the root) can lie in a zone."""
+        known = self._follow.get(folder)
+        if known is None:
+            names = tuple(fold(folder).split("/")) if folder else ()
+            known = self._follow[folder] = any(
+                all(a == b for a, b in zip(names, prefix, strict=False))
+                for prefix in self._prefixes)
+        return known
+
+    def _holds(self, zone: Zone, folded: str) -> bool:
+        for pattern in reversed(zone.patterns):
+            regex = self._compiled.get(pattern.regex)
+            if regex is None:
+                regex = self._compiled[pattern.regex] = re.compile(pattern.regex, re.DOTALL)
+            if regex.match(folded) is not None:
+                return not pattern.negate
+        return False

@@ -1,0 +1,1 @@
+"""Source text in; literals out. One language, one file. Pure."""
