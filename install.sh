@@ -1,0 +1,89 @@
+#!/bin/sh
+# Makes the checkout's own environment from the lock and runs things in it.
+# Needs git, a Python of 3.11 or later with venv, and PyPI once. Not root.
+set -eu
+
+# Both would put other people's modules in front of the locked ones.
+unset PYTHONPATH PYTHONHOME
+
+usage() {
+	cat <<-'EOF'
+		usage: ./install.sh test [pytest arguments...]
+
+		  test   make .venv where it is absent or outdated, and run the tests;
+		         arguments go to pytest, paths count from the checkout
+	EOF
+}
+
+say() {
+	printf 'install.sh: %s\n' "$*"
+}
+
+die() {
+	say "$*" >&2
+	exit 1
+}
+
+# Asks each candidate for itself: a version manager's shim would answer
+# differently from folder to folder, so only the program behind it is kept.
+find_python() {
+	seen=
+	for name in python3.13 python3.12 python3.11 python3; do
+		answer=$("$name" -I -c 'import os, sys
+print(sys.version_info[0], sys.version_info[1], os.path.realpath(sys.executable))' 2>/dev/null) ||
+			continue
+		read -r major minor python <<-EOF
+			$answer
+		EOF
+		if [ "$major" -ne 3 ] || [ "$minor" -lt 11 ]; then
+			seen="; $name is $major.$minor"
+		elif "$python" -I -c 'import venv, ensurepip' 2>/dev/null; then
+			return
+		else
+			seen="; $name is $major.$minor without venv (on Debian and Ubuntu: the package python3-venv)"
+		fi
+	done
+	die "needs Python 3.11 or later with venv, and found none on PATH$seen."
+}
+
+# The checkout's place is part of it: a copied .venv still points at the first.
+fingerprint() {
+	{ pwd -P && cat requirements-test.lock pyproject.toml; } | sha256sum
+}
+
+# The stamp is written last, so an interrupted .venv has none and is remade.
+prepare() {
+	wanted=$(fingerprint)
+	if [ -x .venv/bin/python ] && [ "$(cat .venv/.stamp 2>/dev/null)" = "$wanted" ]; then
+		return
+	fi
+	find_python
+	say "making .venv with $python"
+	rm -rf .venv
+	"$python" -m venv .venv
+	say "installing what requirements-test.lock names"
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+		--require-hashes -r requirements-test.lock
+	say "installing this checkout"
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+		--no-deps --no-index --no-build-isolation --editable .
+	printf '%s\n' "$wanted" >.venv/.stamp
+}
+
+run_tests() {
+	prepare
+	say "running the tests"
+	exec .venv/bin/python -m pytest -n 2 --dist worksteal -q "$@"
+}
+
+cd "$(dirname "$0")"
+case "${1-}" in
+test)
+	shift
+	run_tests "$@"
+	;;
+*)
+	usage >&2
+	exit 2
+	;;
+esac
