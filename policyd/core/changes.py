@@ -1,0 +1,86 @@
+"""What would change if one policy took the place of another, in the words of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from policyd.core.policy import Active, Bounds, Clause, NamePattern, Policy, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that differs; None where it is absent before or after."""
+
+    what: str
+    before: str | None
+    after: str | None
+
+
+def changes(before: Active | None, after: Active) -> tuple[Change, ...]:
+    """Every difference, in the order of the new files, what goes away last."""
+    old = dict(_things(before)) if before is not None else {}
+    new = dict(_things(after))
+    names = [*new, *(name for name in old if name not in new)]
+    return tuple(Change(name, old.get(name), new.get(name))
+                 for name in names if old.get(name) != new.get(name))
+
+
+def _things(active: Active) -> Iterator[tuple[str, str]]:
+    yield from _settings(active.settings)
+    for policy in active.policies:
+        for what, value in _policy(policy):
+            yield f"{policy.name}: {what}", value
+
+
+def _settings(settings: Settings) -> Iterator[tuple[str, str]]:
+    yield "state", settings.state
+    yield "roots", ", ".join(settings.roots)
+    yield "identity", f"{settings.identity.source} {settings.identity.name}"
+    yield "home_owner", settings.home_owner
+
+
+def _policy(policy: Policy) -> Iterator[tuple[str, str]]:
+    yield "repositories", _globs(policy.repositories)
+    yield "mode", policy.mode.value
+    yield "guarded", _globs(policy.guarded)
+    yield "creators", ", ".join(policy.creators)
+    yield "rewriters", ", ".join(policy.rewriters)
+    yield "namespaces", ", ".join(f"{p.glob}: {what}" for p, what in policy.namespaces)
+    yield "timezone", policy.timezone
+    yield from _bounds(policy.bounds)
+    for zone in policy.zones:
+        yield f"zones.{zone.name}", ", ".join(p.glob for p in zone.patterns)
+    for group, listed in policy.groups.items():
+        yield f"groups.{group}", ", ".join(listed)
+    for clause in policy.clauses:
+        yield from _clause(clause)
+
+
+def _bounds(bounds: Bounds) -> Iterator[tuple[str, str]]:
+    for one in fields(bounds):
+        yield f"bounds.{one.name}", str(getattr(bounds, one.name))
+
+
+def _clause(clause: Clause) -> Iterator[tuple[str, str]]:
+    yield f"rules.{clause.rule}", clause.mode.value
+    for one in fields(clause.options):
+        yield f"rules.{clause.rule}.{one.name}", _text(getattr(clause.options, one.name))
+
+
+def _globs(patterns: tuple[NamePattern, ...]) -> str:
+    return ", ".join(pattern.glob for pattern in patterns)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return ", ".join(map(_text, value))
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_text(item)}" for key, item in value.items())
+    if is_dataclass(value):
+        return "; ".join(f"{f.name}: {_text(getattr(value, f.name))}" for f in fields(value))
+    return str(value)
