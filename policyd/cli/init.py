@@ -1,0 +1,87 @@
+"""`policyd init DIR`: writes a commented home that needs an edit of two names and `apply`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+from pathlib import Path
+
+import click
+
+from policyd.core.errors import PolicydError
+
+SHIPPED = "policies/default.yaml"
+
+SETTINGS = """\
+# policyd.yaml: what concerns this server and not a policy.
+# Nothing changes until `policyd --home {home} policy apply`.
+
+# Where policyd keeps its indexes and its decision log; only the user that git runs as
+# writes there.
+state: {state}
+
+# Folders that hold repositories. Policies name repositories by their path below them,
+# without .git.
+roots: []
+
+# Who pushes, by the server's word: an environment variable that the server sets.
+identity: {{from: env, name: REMOTE_USER}}
+
+# Who may own this folder: root, or self for the user that the hook runs as.
+home_owner: self
+"""
+
+
+@click.command("init")
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--state", type=click.Path(path_type=Path), metavar="DIR",
+              help="Where indexes and the decision log go; DIRECTORY/state unless given.")
+@click.option("--private", is_flag=True, help="Readable by the owner only (0700, 0600).")
+def command(directory: Path, state: Path | None, *, private: bool) -> None:
+    """Write a commented home into an absent or empty DIRECTORY."""
+    home = Path(os.path.abspath(directory))
+    if home.is_symlink() or (home.exists() and (not home.is_dir() or any(home.iterdir()))):
+        raise PolicydError(f"{home} is not an empty folder; name one that is absent or empty")
+    policy = _shipped()
+    folder_mode, file_mode = (0o700, 0o600) if private else (0o755, 0o644)
+    kept = Path(os.path.abspath(state or home / "state"))
+    _folder(home, folder_mode)
+    _folder(home / "policies", folder_mode)
+    if kept.is_relative_to(home):
+        _folder(kept, 0o700)
+    settings = SETTINGS.format(home=home, state=_quoted(kept))
+    _file(home / "policyd.yaml", settings.encode(), file_mode)
+    _file(home / SHIPPED, policy, file_mode)
+    click.echo(f"wrote {home}; edit the names in {SHIPPED}, then run\n"
+               f"  policyd --home {home} policy apply")
+
+
+def _shipped() -> bytes:
+    """The default policy: among the installed distribution's files, or in the checkout."""
+    checkout = Path(__file__).parents[2] / SHIPPED
+    try:
+        listed = importlib.metadata.files("policyd") or []
+    except importlib.metadata.PackageNotFoundError:
+        listed = []
+    installed = [Path(str(file.locate())) for file in listed
+                 if file.parts[-4:] == ("share", "policyd", *Path(SHIPPED).parts)]
+    for path in (*installed, checkout):
+        if path.is_file():
+            return path.read_bytes()
+    raise PolicydError(f"the shipped {SHIPPED} is absent; install policyd again")
+
+
+def _quoted(path: Path) -> str:
+    """A path as YAML text: JSON's quoting is YAML's, and any path survives it."""
+    return json.dumps(str(path), ensure_ascii=False)
+
+
+def _folder(path: Path, mode: int) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    path.chmod(mode)
+
+
+def _file(path: Path, data: bytes, mode: int) -> None:
+    path.write_bytes(data)
+    path.chmod(mode)
