@@ -12,10 +12,10 @@ from enum import Enum
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from policyd.core import documents
-from policyd.core.documents import Node, in_order
+from policyd.core import decoding, documents, nodes
 from policyd.core.errors import Fault, FileInvalid
 from policyd.core.globs import branch_pattern, namespace_pattern, repository_pattern, zone_pattern
+from policyd.core.nodes import Node, in_order
 from policyd.core.policy import (
     Bounds,
     Clause,
@@ -43,7 +43,7 @@ def _any(_: str) -> bool:
 
 def _name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text):
-        raise ValueError(f"{documents.shown(text)} is no name: letters, digits, '.', '_' and '-'")
+        raise ValueError(f"{nodes.shown(text)} is no name: letters, digits, '.', '_' and '-'")
     return text
 
 
@@ -55,19 +55,19 @@ def _member(text: str) -> str:
 
 def _timezone(text: str) -> str:
     if not _TIMEZONE.fullmatch(text):
-        raise ValueError(f"{documents.shown(text)} is no time zone, such as Europe/Madrid")
+        raise ValueError(f"{nodes.shown(text)} is no time zone, such as Europe/Madrid")
     return text
 
 
 def _absolute(text: str) -> str:
     if not text.startswith("/") or any(part in (".", "..") for part in text.split("/")):
-        raise ValueError(f"{documents.shown(text)} is no absolute path")
+        raise ValueError(f"{nodes.shown(text)} is no absolute path")
     return text.rstrip("/") or "/"
 
 
 def _variable(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
-        raise ValueError(f"{documents.shown(text)} is no name of an environment variable")
+        raise ValueError(f"{nodes.shown(text)} is no name of an environment variable")
     return text
 
 
@@ -173,7 +173,7 @@ def compile_home(files: Mapping[str, bytes], rules: Mapping[str, Rule], *,
 
 def compile_settings(node: Node) -> Settings:
     """policyd.yaml, compiled. Raises FileInvalid."""
-    authored = documents.decode(node, SettingsAuthored)
+    authored = decoding.decode(node, SettingsAuthored)
     identity = Identity(authored.identity.source, authored.identity.name)
     return Settings(authored.state, authored.roots, identity, authored.home_owner.value)
 
@@ -185,7 +185,7 @@ def compile_policy(node: Node, name: str, rules: Mapping[str, Rule], *,
     `knows_timezone` says whether this machine has a time zone, which only the outside knows.
     """
     faults: list[Fault] = []
-    authored = documents.attempt(node, PolicyAuthored, faults)
+    authored = decoding.attempt(node, PolicyAuthored, faults)
     faults.extend(_meaningless(node, knows_timezone))
     clauses = tuple(_clauses(node, rules, faults))
     if faults or authored is None:
@@ -199,15 +199,15 @@ def warnings_of(node: Node, policy: Policy, rules: Mapping[str, Rule]) -> Iterat
     for rule in ALWAYS:
         clause = policy.clause(rule)
         if enforcing and clause is not None and clause.mode is not Mode.ENFORCE:
-            yield documents.find(node, ("rules", rule)).fault(
+            yield nodes.find(node, ("rules", rule)).fault(
                 f"{rule} does not enforce while other rules do: without it a protected path can "
                 "change without a listed writer")
     if not policy.groups["maintainers"]:
-        yield documents.find(node, ("groups", "maintainers")).fault(
+        yield nodes.find(node, ("groups", "maintainers")).fault(
             "nobody is in maintainers: protected paths cannot change at all")
     for rule in rules:
         if policy.clause(rule) is None:
-            yield documents.find(node, ("rules",)).fault(f"{rule} is not named, so it is off")
+            yield nodes.find(node, ("rules",)).fault(f"{rule} is not named, so it is off")
 
 
 def _stem(source: str) -> str:
@@ -245,13 +245,13 @@ def _namespaces(authored: Mapping[NamePattern, str] | None) -> tuple[tuple[NameP
 
 def _clauses(node: Node, rules: Mapping[str, Rule], faults: list[Fault]) -> Iterator[Clause]:
     written = _get(node, "rules")
-    if not isinstance(written, documents.Mapping):
+    if not isinstance(written, nodes.Mapping):
         return
     names = (_keys(node, "zones"), _keys(node, "groups"))
     for key, body in written.entries:
         rule = rules.get(key.text)
         if rule is None:
-            faults.append(key.fault(documents.unknown("rule", key.text, list(rules))))
+            faults.append(key.fault(decoding.unknown("rule", key.text, list(rules))))
             continue
         clause = _clause(rule, body, faults)
         if clause is not None:
@@ -261,14 +261,14 @@ def _clauses(node: Node, rules: Mapping[str, Rule], faults: list[Fault]) -> Iter
 
 def _clause(rule: Rule, body: Node, faults: list[Fault]) -> Clause | None:
     """`{mode: ..., options...}`. The options are those of the rule; `mode` is never one."""
-    if not isinstance(body, documents.Mapping):
+    if not isinstance(body, nodes.Mapping):
         faults.append(body.fault("a rule is a mapping of its mode and options, such as {}"))
         return None
     mode_node = body.get("mode")
-    mode = Mode.ENFORCE if mode_node is None else documents.attempt(mode_node, Mode, faults)
+    mode = Mode.ENFORCE if mode_node is None else decoding.attempt(mode_node, Mode, faults)
     rest = tuple(entry for entry in body.entries if entry[0].text != "mode")
-    options: Any = documents.attempt(
-        documents.Mapping(body.source, body.line, body.column, rest), rule.options, faults)
+    options: Any = decoding.attempt(
+        nodes.Mapping(body.source, body.line, body.column, rest), rule.options, faults)
     return Clause(rule.id, mode, options) if mode is not None and options is not None else None
 
 
@@ -278,7 +278,7 @@ def _faults_of_options(clause: Clause, body: Node, zones: frozenset[str],
     check = getattr(clause.options, "faults", None)
     if check is not None:
         for path, message in check(zones, groups):
-            yield documents.find(body, tuple(path)).fault(message)
+            yield nodes.find(body, tuple(path)).fault(message)
 
 
 def _under(ceiling: Mode, clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
@@ -307,24 +307,24 @@ def _meaningless(node: Node, knows_timezone: Callable[[str], bool]) -> Iterator[
 
 def _unknown_timezone(node: Node, knows_timezone: Callable[[str], bool]) -> Iterator[Fault]:
     named = _get(node, "timezone")
-    if isinstance(named, documents.Scalar) and _TIMEZONE.fullmatch(named.text) \
+    if isinstance(named, nodes.Scalar) and _TIMEZONE.fullmatch(named.text) \
             and not knows_timezone(named.text):
-        yield named.fault(f"this machine knows no time zone {documents.shown(named.text)}")
+        yield named.fault(f"this machine knows no time zone {nodes.shown(named.text)}")
 
 
 def _undefined_groups(node: Node) -> Iterator[Fault]:
     groups = _keys(node, "groups")
     for key in ("creators", "rewriters"):
         listed = _get(node, key)
-        for item in listed.items if isinstance(listed, documents.Sequence) else ():
-            if isinstance(item, documents.Scalar) and item.text not in groups:
-                yield item.fault(documents.unknown("group", item.text, sorted(groups)))
+        for item in listed.items if isinstance(listed, nodes.Sequence) else ():
+            if isinstance(item, nodes.Scalar) and item.text not in groups:
+                yield item.fault(decoding.unknown("group", item.text, sorted(groups)))
 
 
 def _without_maintainers(node: Node) -> Iterator[Fault]:
     groups = _get(node, "groups")
-    if isinstance(groups, documents.Mapping) and groups.get("maintainers") is None:
-        yield documents.find(node, ("groups",)).fault("the group maintainers is missing")
+    if isinstance(groups, nodes.Mapping) and groups.get("maintainers") is None:
+        yield nodes.find(node, ("groups",)).fault("the group maintainers is missing")
 
 
 def _nothing_taken_in(node: Node, message: str, *path: str) -> Iterator[Fault]:
@@ -332,17 +332,17 @@ def _nothing_taken_in(node: Node, message: str, *path: str) -> Iterator[Fault]:
     here: Node | None = node
     for key in path:
         here = _get(here, key)
-    if isinstance(here, documents.Sequence) and all(
-            isinstance(item, documents.Scalar) and item.text.startswith("!")
+    if isinstance(here, nodes.Sequence) and all(
+            isinstance(item, nodes.Scalar) and item.text.startswith("!")
             for item in here.items):
         yield here.fault(message)
 
 
 def _get(node: Node | None, key: str) -> Node | None:
-    return node.get(key) if isinstance(node, documents.Mapping) else None
+    return node.get(key) if isinstance(node, nodes.Mapping) else None
 
 
 def _keys(node: Node, key: str) -> frozenset[str]:
     named = _get(node, key)
-    entries = named.entries if isinstance(named, documents.Mapping) else ()
+    entries = named.entries if isinstance(named, nodes.Mapping) else ()
     return frozenset(name.text for name, _ in entries)

@@ -1,29 +1,21 @@
-"""The only door to yaml: turns bytes into strict values that know where they stand.
+"""The only door to yaml: turns bytes into nodes by the YAML 1.2 core schema.
 
-Two steps. `parse` composes a tree of nodes by the YAML 1.2 core schema and refuses what makes a
-file mean something else than it seems to: duplicate keys, anchors, aliases, merge keys, tags.
-`decode` builds frozen dataclasses from the tree. Both report every fault they can find at once.
+What makes a file mean something else than it seems to is refused, all of it at once: duplicate
+keys, anchors, aliases, merge keys, tags. `core.decoding` builds typed values from the nodes.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
 import math
 import re
-import types
-import typing
-from collections import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date
-from enum import Enum
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Any
 
-import msgspec
 import yaml
 
 from policyd.core.errors import Fault, FileInvalid
+from policyd.core.nodes import Mapping, Node, Scalar, Sequence, in_order, shown
 
 MAX_BYTES = 1_048_576
 MAX_DEPTH = 64
@@ -34,59 +26,11 @@ _NON_PRINTABLE = re.compile(
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NON_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_CONSTANTS: abc.Mapping[str, bool | None] = {
+_CONSTANTS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }
-_EXPECTED = {str: "text", int: "a whole number", float: "a number", bool: "true or false",
-             date: "a date written YYYY-MM-DD"}
 _BAD: Any = object()
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """Where a node begins; line and column start at 1."""
-
-    source: str
-    line: int
-    column: int
-
-    def fault(self, message: str) -> Fault:
-        return Fault(self.source, self.line, self.column, message)
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar(Located):
-    """`text` as written (without quotes), `value` by the core schema; quoted values are text."""
-
-    text: str
-    value: str | int | float | bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence(Located):
-    """A list."""
-
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mapping(Located):
-    """A mapping in the file's order. Keys are text whatever they look like, and unique."""
-
-    entries: tuple[tuple[Scalar, Node], ...]
-
-    def get(self, key: str) -> Node | None:
-        return next((value for name, value in self.entries if name.text == key), None)
-
-    def key(self, key: str) -> Scalar | None:
-        return next((name for name, _ in self.entries if name.text == key), None)
-
-
-Node = Mapping | Sequence | Scalar
-
 
 def parse(data: bytes, source: str, *, max_bytes: int = MAX_BYTES) -> Node:
     """The single document of a file. Raises FileInvalid with every fault that could be found."""
@@ -99,63 +43,6 @@ def parse(data: bytes, source: str, *, max_bytes: int = MAX_BYTES) -> Node:
     if composer.root is None or composer.faults:
         raise FileInvalid(in_order(composer.faults))
     return composer.root
-
-
-def decode(node: Node, type_: type[T]) -> T:
-    """Builds `type_` from a node, or raises FileInvalid with every fault found.
-
-    Understands frozen dataclasses (a field's `metadata["key"]` overrides its name as the key),
-    tuple[X, ...], Mapping[str, X], X | None, enums by value, bool, int, float, str, date, nodes
-    as they are, and Annotated[X, f]: `f` is handed the plain value and raises ValueError.
-    """
-    faults: list[Fault] = []
-    value = attempt(node, type_, faults)
-    if faults:
-        raise FileInvalid(in_order(faults))
-    return cast(T, value)
-
-
-def attempt(node: Node, type_: type[T], faults: list[Fault]) -> T | None:
-    """Like `decode`, but adds what is wrong to `faults`; None when anything was."""
-    before = len(faults)
-    value = _Decoder(faults).value(node, type_)
-    return cast(T, value) if len(faults) == before else None
-
-
-def find(node: Node, path: tuple[str | int, ...]) -> Located:
-    """The place that a path of keys leads to, or the nearest one above it.
-
-    A last name of a mapping gives the key itself; in a list a name means the item that reads so.
-    """
-    here: Node = node
-    for depth, step in enumerate(path):
-        last = depth == len(path) - 1
-        if isinstance(here, Mapping) and (key := here.key(str(step))) is not None:
-            if last:
-                return key
-            here = cast(Node, here.get(str(step)))
-        elif isinstance(here, Sequence) and (item := _item(here, step)) is not None:
-            here = item
-        else:
-            return here
-    return here
-
-
-def in_order(faults: abc.Iterable[Fault]) -> tuple[Fault, ...]:
-    """Faults by file, line and column."""
-    return tuple(sorted(faults, key=lambda f: (f.source, f.line, f.column)))
-
-
-def shown(text: str) -> str:
-    """Text from a file, quoted and cut, safe for a terminal."""
-    return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
-def _item(node: Sequence, step: str | int) -> Node | None:
-    if isinstance(step, int):
-        return node.items[step] if 0 <= step < len(node.items) else None
-    return next((item for item in node.items
-                 if isinstance(item, Scalar) and item.text == step), None)
 
 
 def _text(data: bytes, source: str) -> str:
@@ -304,130 +191,3 @@ def _core_schema(text: str) -> Any:
         number = float(text)
         return number if math.isfinite(number) else _BAD
     return _BAD if _NON_FINITE.fullmatch(text) else text
-
-
-class _Decoder:
-    """Builds values by the annotations of dataclasses; `_BAD` stands for what had a fault."""
-
-    def __init__(self, faults: list[Fault]) -> None:
-        self._faults = faults
-
-    def value(self, node: Node, type_: Any) -> Any:
-        origin = get_origin(type_)
-        for applies, build in self._builders():
-            if applies(type_, origin):
-                return build(node, type_)
-        raise TypeError(f"no way to decode {type_!r}")
-
-    def _builders(self) -> tuple[tuple[Callable[[Any, Any], bool],
-                                       Callable[[Node, Any], Any]], ...]:
-        return (
-            (lambda t, _: t == Node, lambda node, _: node),
-            (lambda t, _: t in _EXPECTED, self._leaf),
-            (lambda _, origin: origin is Annotated, self._refined),
-            (lambda _, origin: origin in (Union, types.UnionType), self._optional),
-            (lambda _, origin: origin is Literal, self._choice),
-            (lambda _, origin: origin is tuple, self._sequence),
-            (lambda _, origin: origin in (dict, abc.Mapping), self._mapping),
-            (lambda t, _: isinstance(t, type) and issubclass(t, Enum), self._choice),
-            (lambda t, _: dataclasses.is_dataclass(t), self._record),
-        )
-
-    def _bad(self, node: Located, message: str) -> Any:
-        self._faults.append(node.fault(message))
-        return _BAD
-
-    def _leaf(self, node: Node, type_: Any) -> Any:
-        expected = _EXPECTED[type_]
-        if not isinstance(node, Scalar):
-            return self._bad(node, f"expected {expected}, found {_described(node)}")
-        try:
-            return msgspec.convert(node.value, type_, strict=True)
-        except msgspec.ValidationError:
-            hint = "; quote it" if type_ is str and node.text else ""
-            return self._bad(node, f"expected {expected}, found {_described(node)}{hint}")
-
-    def _refined(self, node: Node, type_: Any) -> Any:
-        base, refine = get_args(type_)
-        plain = self.value(node, base if base in _EXPECTED else str)
-        try:
-            return _BAD if plain is _BAD else refine(plain)
-        except ValueError as error:
-            return self._bad(node, str(error))
-
-    def _optional(self, node: Node, type_: Any) -> Any:
-        inner = [t for t in get_args(type_) if t is not types.NoneType]
-        if len(inner) != 1 or len(get_args(type_)) != 2:
-            raise TypeError(f"no way to decode {type_!r}")
-        if isinstance(node, Scalar) and node.value is None:
-            return None
-        return self.value(node, inner[0])
-
-    def _choice(self, node: Node, type_: Any) -> Any:
-        literal = get_origin(type_) is Literal
-        allowed = {v: v for v in get_args(type_)} if literal else {m.value: m for m in type_}
-        value = node.value if isinstance(node, Scalar) else None
-        for candidate, member in allowed.items():
-            if type(candidate) is type(value) and candidate == value:
-                return member
-        listed = ", ".join(str(a) for a in allowed)
-        return self._bad(node, f"expected one of {listed}; found {_described(node)}"
-                               + _suggestion(str(value), [str(a) for a in allowed]))
-
-    def _sequence(self, node: Node, type_: Any) -> Any:
-        if not isinstance(node, Sequence):
-            return self._bad(node, f"expected a list, found {_described(node)}")
-        items = [self.value(item, get_args(type_)[0]) for item in node.items]
-        return _BAD if any(item is _BAD for item in items) else tuple(items)
-
-    def _mapping(self, node: Node, type_: Any) -> Any:
-        if not isinstance(node, Mapping):
-            return self._bad(node, f"expected a mapping, found {_described(node)}")
-        key_type, value_type = get_args(type_)
-        pairs = [(self.value(key, key_type), self.value(value, value_type))
-                 for key, value in node.entries]
-        return _BAD if any(_BAD in pair for pair in pairs) else dict(pairs)
-
-    def _record(self, node: Node, type_: Any) -> Any:
-        if not isinstance(node, Mapping):
-            return self._bad(node, f"expected a mapping, found {_described(node)}")
-        fields = {f.metadata.get("key", f.name): f for f in dataclasses.fields(type_) if f.init}
-        hints = typing.get_type_hints(type_, include_extras=True)
-        values: dict[str, Any] = {}
-        for key, value in node.entries:
-            if key.text in fields:
-                name = fields[key.text].name
-                values[name] = self.value(value, hints[name])
-            else:
-                self._bad(key, unknown("key", key.text, list(fields)))
-                values[""] = _BAD
-        for key_text, one in fields.items():
-            if one.name not in values and not _has_default(one):
-                values[""] = self._bad(node, f"missing key {shown(key_text)}")
-        return _BAD if any(v is _BAD for v in values.values()) else type_(**values)
-
-
-def unknown(what: str, name: str, known: list[str]) -> str:
-    """The message for a name that is none of the known ones, with the nearest or all of them."""
-    hint = _suggestion(name, known) or f"; known: {', '.join(known) or 'none'}"
-    return f"unknown {what} {shown(name)}{hint}"
-
-
-def _suggestion(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def _has_default(one: dataclasses.Field[Any]) -> bool:
-    missing = dataclasses.MISSING
-    return one.default is not missing or one.default_factory is not missing
-
-
-def _described(node: Located) -> str:
-    if isinstance(node, Mapping):
-        return "a mapping"
-    if isinstance(node, Scalar):
-        if node.value is None:
-            return "nothing"
-        return shown(node.value) if isinstance(node.value, str) else shown(node.text).strip("'")
-    return "a list"

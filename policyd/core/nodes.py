@@ -1,0 +1,88 @@
+"""A document as a tree of nodes that know where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from policyd.core.errors import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where a node begins; line and column start at 1."""
+
+    source: str
+    line: int
+    column: int
+
+    def fault(self, message: str) -> Fault:
+        return Fault(self.source, self.line, self.column, message)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Located):
+    """`text` as written (without quotes), `value` by the core schema; quoted values are text."""
+
+    text: str
+    value: str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence(Located):
+    """A list."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping(Located):
+    """A mapping in the file's order. Keys are text whatever they look like, and unique."""
+
+    entries: tuple[tuple[Scalar, Node], ...]
+
+    def get(self, key: str) -> Node | None:
+        return next((value for name, value in self.entries if name.text == key), None)
+
+    def key(self, key: str) -> Scalar | None:
+        return next((name for name, _ in self.entries if name.text == key), None)
+
+
+Node = Mapping | Sequence | Scalar
+
+
+def find(node: Node, path: tuple[str | int, ...]) -> Located:
+    """The place that a path of keys leads to, or the nearest one above it.
+
+    A last name of a mapping gives the key itself; in a list a name means the item that reads so.
+    """
+    here: Node = node
+    for depth, step in enumerate(path):
+        last = depth == len(path) - 1
+        if isinstance(here, Mapping) and (key := here.key(str(step))) is not None:
+            if last:
+                return key
+            here = cast(Node, here.get(str(step)))
+        elif isinstance(here, Sequence) and (item := _item(here, step)) is not None:
+            here = item
+        else:
+            return here
+    return here
+
+
+def in_order(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Faults by file, line and column."""
+    return tuple(sorted(faults, key=lambda f: (f.source, f.line, f.column)))
+
+
+def shown(text: str) -> str:
+    """Text from a file, quoted and cut, safe for a terminal."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _item(node: Sequence, step: str | int) -> Node | None:
+    if isinstance(step, int):
+        return node.items[step] if 0 <= step < len(node.items) else None
+    return next((item for item in node.items
+                 if isinstance(item, Scalar) and item.text == step), None)
