@@ -32,6 +32,7 @@ _CONSTANTS: dict[str, bool | None] = {
 }
 _BAD: Any = object()
 
+
 def parse(data: bytes, source: str, *, max_bytes: int = MAX_BYTES) -> Node:
     """The single document of a file. Raises FileInvalid with every fault that could be found."""
     if len(data) > max_bytes:
