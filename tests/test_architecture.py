@@ -45,6 +45,7 @@ HARMLESS = {
 # Single names out of modules that otherwise reach the world: paths as text, and silence while
 # hostile source is parsed. They must be imported by name.
 HARMLESS_NAMES = {f"posixpath.{name}" for name in ("basename", "dirname", "join", "normpath")} | {
+    "shlex.quote",
     "warnings.catch_warnings",
     "warnings.simplefilter",
 }

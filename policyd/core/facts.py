@@ -59,18 +59,14 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class OddEntry:
-    """A tree entry that no ordinary work tree holds. `path` may be a folder."""
+    """A tree entry that no ordinary work tree holds. `path` may be a folder.
+
+    `zones` are the zones that it endangers; empty: it is out of order wherever it stands.
+    """
 
     path: str
     what: str
-
-
-@dataclass(frozen=True, slots=True)
-class OddRef:
-    """Something about the update itself that is out of order; `kind` names the repair."""
-
-    kind: str
-    what: str
+    zones: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +116,21 @@ class Update:
     tip: str | None = None
     """The commit that `new` peels to."""
     guarded: bool = False
-    odd_refs: tuple[OddRef, ...] = ()
+    """Whether the policy guards this ref; a push to it is a merge."""
+    claim: str | None = None
+    """What the pusher took for the old id, where that is not what the ref holds."""
+    twice: bool = False
+    """Another update of the same push moves the same ref."""
+    peels: str = "commit"
+    """What `new` leads to: commit, tree, blob or missing."""
+    whole: bool = True
+    """Whether all history behind the tip is there; a shallow push leaves it out."""
+    namespace: str = "judge"
+    """What the policy says of the ref's namespace: judge or refuse."""
+    tip_accepted: bool = False
+    """Whether the tip lies in the accepted history."""
+    kept: bool = False
+    """For a deletion: whether another guarded branch contains what the ref held."""
     judged: int = 0
     """How many commits are reachable from the tip and not from the accepted history."""
     commits: tuple[Commit, ...] = ()
@@ -143,6 +153,18 @@ class Situation:
 
     pusher: Pusher
     updates: tuple[Update, ...]
+    creator: bool = False
+    """Whether the pusher may create and delete guarded refs."""
+    creators: tuple[str, ...] = ()
+    """The names of those who may."""
+    rewriter: bool = False
+    """Whether the pusher may move guarded branches other than forward."""
+    empty: bool = False
+    """Whether the repository has no guarded branch yet."""
+    may_write: frozenset[str] = frozenset()
+    """The zones with listed writers of whom the pusher is one."""
+    protected: frozenset[str] = frozenset()
+    """The zones that have listed writers or are kept apart from others."""
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Group to the names or patterns listed in it, in the policy's order."""
     today: date = date.min

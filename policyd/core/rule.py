@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -89,3 +89,19 @@ class Rule:
     """Content rules enforce on guarded refs; elsewhere enforce is lowered to warn."""
     doc: str = field(default="")
     """Filled from the module's docstring."""
+
+
+def undefined_zones(where: tuple[str, ...], named: Iterable[str],
+                    zones: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Faults for zones that the policy does not define, for `faults` of an options type."""
+    for name in named:
+        if name not in zones:
+            yield where, f"no zone named {name!r}; the policy has {', '.join(sorted(zones))}"
+
+
+def undefined_groups(where: tuple[str, ...], named: Iterable[str],
+                     groups: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Faults for groups that the policy does not define."""
+    for name in named:
+        if name not in groups:
+            yield where, f"no group named {name!r}; the policy has {', '.join(sorted(groups))}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 
 from policyd.core.policy import Zone
 
@@ -60,6 +61,24 @@ class ZoneMap:
                 all(a == b for a, b in zip(names, prefix, strict=False))
                 for prefix in self._prefixes)
         return known
+
+    def blocks(self, path: str, zones: Iterable[str]) -> bool:
+        """Whether something that is no folder at `path` stands where one of the zones begins."""
+        folded = tuple(fold(path).split("/"))
+        return any(folded == prefix[:len(folded)] for prefix in self._literals(zones))
+
+    def root(self, path: str, zones: Iterable[str]) -> str:
+        """The part of a path, as written, that the zone's pattern names without a wildcard."""
+        names = path.split("/")
+        folded = tuple(fold(path).split("/"))
+        lengths = [len(prefix) for prefix in self._literals(zones)
+                   if prefix and folded[:len(prefix)] == prefix]
+        return "/".join(names[:min(lengths)]) if lengths else path
+
+    def _literals(self, zones: Iterable[str]) -> Iterator[tuple[str, ...]]:
+        wanted = set(zones)
+        return (pattern.literal for zone in self._zones if zone.name in wanted
+                for pattern in zone.patterns if not pattern.negate)
 
     def _holds(self, zone: Zone, folded: str) -> bool:
         for pattern in reversed(zone.patterns):

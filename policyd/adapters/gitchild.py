@@ -1,0 +1,116 @@
+"""The git program, for the two questions on which it is faster than libgit2. Read-only.
+
+Children see the quarantine through the variables that git itself gave to the hook, and no
+replacement or graft: what is judged is what was pushed.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO
+
+from policyd.core.errors import CannotJudge
+
+Pair = tuple[bytes, bytes]
+"""Two raw tree ids: before and after."""
+
+Change = tuple[bytes, bytes]
+"""One line of git's raw format without its colon (modes, ids, status) and the path."""
+
+PER_CHILD = 4_000
+EMPTY_TREE = bytes.fromhex("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
+
+
+class GitChild:
+    """Runs git in one repository. `environment` is what git gave to the hook, scrubbed."""
+
+    def __init__(self, git_dir: str, environment: Mapping[str, str], deadline: float) -> None:
+        self._git_dir = git_dir
+        self._environment = {
+            **environment, "GIT_DIR": git_dir, "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_GRAFT_FILE": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
+        self._deadline = deadline
+
+    def merge_bases(self, one: bytes, others: Sequence[bytes]) -> list[bytes]:
+        """All merge bases of `one` with a merge of `others` (git-merge-base(1))."""
+        command = ["merge-base", "--all", one.hex(), *(other.hex() for other in others)]
+        with self._start(command, None) as child:
+            told = self._finish(child, ok=(0, 1))
+        return [bytes.fromhex(line) for line in told.decode("ascii").split()]
+
+    def diffs(self, pairs: Sequence[Pair]) -> Iterator[list[Change]]:
+        """For each pair of trees, in order, the changed paths (git-diff-tree(1), raw format).
+
+        Long lists are shared out over the processors. Raises OSError when git gives up, for
+        example on a damaged tree; the caller can compare in its own way.
+        """
+        shares = max(1, min(len(pairs) // PER_CHILD, len(os.sched_getaffinity(0))))
+        step = -(-len(pairs) // shares)
+        parts = [pairs[start:start + step] for start in range(0, len(pairs), step)]
+        started = [self._diff_tree(part) for part in parts]
+        for (child, out), part in zip(started, parts, strict=True):
+            with child:
+                self._finish(child, ok=(0,))
+            with out:
+                out.seek(0)
+                yield from _segments(out.read(), len(part))
+
+    def _diff_tree(self, pairs: Sequence[Pair]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+        told = tempfile.TemporaryFile()  # noqa: SIM115 - the caller reads and closes it
+        with tempfile.TemporaryFile() as asked:
+            asked.write(b"".join(
+                b"%s %s\n" % (a.hex().encode(), b.hex().encode()) for a, b in pairs))
+            asked.seek(0)
+            command = ["diff-tree", "--stdin", "-r", "--raw", "-z", "--no-abbrev", "--no-renames",
+                       "--ignore-submodules=none"]
+            return self._start(command, asked, told), told
+
+    def _start(self, command: Sequence[str], stdin: IO[bytes] | None,
+               stdout: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            ["git", *command], env=self._environment, cwd=self._git_dir,
+            stdin=stdin or subprocess.DEVNULL, stdout=stdout or subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+
+    def _finish(self, child: subprocess.Popen[bytes], ok: tuple[int, ...]) -> bytes:
+        ended = os.pidfd_open(child.pid)  # waiting with a timeout would poll, up to 50 ms late
+        try:
+            left = max(self._deadline - time.monotonic(), 0.01)
+            if child.stdout is None and not select.select([ended], [], [], left)[0]:
+                raise subprocess.TimeoutExpired("git", left)
+            told, _ = child.communicate(timeout=left)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            raise CannotJudge("git did not answer within the policy's bound `seconds`") from None
+        finally:
+            os.close(ended)
+        if child.returncode not in ok:
+            raise OSError(f"git ended with status {child.returncode}")
+        return told or b""
+
+
+def _segments(told: bytes, count: int) -> Iterator[list[Change]]:
+    """Git's answer cut at its `before after` lines; one list a pair, also where it is empty."""
+    tokens = told.split(b"\0")
+    current: list[Change] | None = None
+    given = 0
+    for meta, path in zip(tokens[::2], [*tokens[1::2], b""], strict=False):
+        headers, _, change = meta.rpartition(b"\n")
+        if headers:
+            for _ in headers.split(b"\n"):
+                if current is not None:
+                    given += 1
+                    yield current
+                current = []
+        if change and current is not None:
+            current.append((change, path))
+    if current is not None:
+        given += 1
+        yield current
+    if given != count:
+        raise OSError(f"git answered {given} of {count} comparisons")

@@ -1,0 +1,353 @@
+"""What a push brings, looked at through one policy: judged commits, net change, arrivals.
+
+Read-only, and in the words of the policy's zones. The rules of what counts as touched are in
+`core.trees` (path-level merges) and `core.graph` (merge bases); here they meet the repository.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from policyd.adapters.gitchild import EMPTY_TREE, Change, GitChild
+from policyd.adapters.gitrepo import Missing, PushedRepo
+from policyd.core.errors import CannotJudge
+from policyd.core.facts import Commit, Need, OddEntry, Op, Touch, Update
+from policyd.core.graph import Graph, Header
+from policyd.core.oddtrees import OddTrees
+from policyd.core.policy import Policy
+from policyd.core.trees import TREE, Node, Trees, merge
+from policyd.core.zones import ZoneMap
+
+FEW = 64
+"""Commits up to which trees are compared here; more are handed to a git child."""
+
+MAX_VIRTUAL = 64
+"""Merge bases of merge bases that are followed; behind them everything is a decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefLine:
+    """One line of the hook's input, resolved against the repository. Ids are hex or None."""
+
+    ref: str
+    old: str | None
+    new: str | None
+    claim: str | None
+    twice: bool
+
+
+class Look:
+    """One push looked at through one policy."""
+
+    def __init__(self, repo: PushedRepo, child: GitChild, policy: Policy, *,
+                 tips: Mapping[str, str], extra: Sequence[str], maintainer: bool,
+                 deadline: float) -> None:
+        """`tips` (guarded branch to hex id) and `extra` are the accepted history.
+
+        `deadline` is in seconds of the monotonic clock.
+        """
+        self.repo, self._child, self.policy = repo, child, policy
+        self.tips = {ref: bytes.fromhex(oid) for ref, oid in tips.items()}
+        self._accepted = sorted({*self.tips.values(), *map(bytes.fromhex, extra)})
+        self._maintainer = maintainer
+        self._deadline = deadline
+        self.zones = ZoneMap(policy.zones)
+        self.trees = Trees(repo.tree)
+        self.graph = Graph(repo.header, child.merge_bases)
+        self._touches: dict[bytes, tuple[Touch, ...]] = {}
+        self._expected: dict[tuple[bytes, ...], Node] = {}
+        self._nets: dict[bytes, tuple[tuple[bytes, ...], tuple[Touch, ...]]] = {}
+        self._zoned: dict[bytes, Touch | None] = {}
+        self._judged = _Judged({}, set())
+        self._files = 0
+        self._steps = 0
+
+    def updates(self, lines: Sequence[RefLine], needs: frozenset[Need]) -> tuple[Update, ...]:
+        """The updates in the order of the push. Raises CannotJudge beyond a bound."""
+        moved = {line.ref for line in lines}
+        peeled = [self._tip(line) for line in lines]
+        judged = self._judged = self._judge({tip for kind, tip in peeled if kind == "commit"})
+        return tuple(self._update(line, kind, tip, judged, moved, needs)
+                     for line, (kind, tip) in zip(lines, peeled, strict=True))
+
+    def _tip(self, line: RefLine) -> tuple[str, bytes]:
+        if line.new is None:
+            return "commit", b""
+        peeled = self.repo.peel(bytes.fromhex(line.new))
+        return peeled.kind, peeled.oid
+
+    def _judge(self, tips: set[bytes]) -> _Judged:
+        """All judged commits of the push; tips whose history is not whole are left out."""
+        tips.discard(b"")
+        most = self.policy.bounds.max_commits
+        broken: set[bytes] = set()
+        try:
+            found = self.repo.walk(sorted(tips), self._accepted, most)
+        except Missing:
+            broken = {tip for tip in tips if not self._is_whole(tip, most)}
+            found = self.repo.walk(sorted(tips - broken), self._accepted, most)
+        if len(found) > most:
+            raise CannotJudge(beyond("max_commits", most, "commits that main does not have yet"))
+        self.graph.know(found)
+        self._gather_touches(found)
+        return _Judged(found, broken)
+
+    def _is_whole(self, tip: bytes, most: int) -> bool:
+        try:
+            self.repo.walk([tip], self._accepted, most)
+        except Missing:
+            return False
+        return True
+
+    # What others ask of a push that was looked at.
+
+    def tree_of(self, commit: str) -> bytes:
+        """The raw tree id of a commit given in hex."""
+        return self.graph.header(bytes.fromhex(commit))[0]
+
+    def touches_behind(self, commit: str) -> Iterator[Touch]:
+        """What the judged commits reachable from this one touch."""
+        for oid in self._judged.behind(bytes.fromhex(commit)):
+            yield from self._touches[oid]
+
+    def target_of(self, ref: str) -> bytes | None:
+        """The tip of the branch that a ref is meant for: itself, else the first plain one."""
+        if ref in self.tips:
+            return self.tips[ref]
+        for pattern in self.policy.guarded:
+            for name, tip in self.tips.items():
+                if not pattern.negate and "*" not in pattern.glob and pattern.matches(name):
+                    return tip
+        return None
+
+    # What one update is.
+
+    def _update(self, line: RefLine, kind: str, tip: bytes, judged: _Judged,
+                moved: set[str], needs: frozenset[Need]) -> Update:
+        self._check_time()
+        guarded = self.policy.guards(line.ref)
+        update = Update(
+            ref=line.ref, op=self._op(line, kind, tip, judged), old=line.old, new=line.new,
+            tip=tip.hex() if kind == "commit" and tip else None, guarded=guarded,
+            claim=line.claim, twice=line.twice, peels=kind, whole=tip not in judged.broken,
+            namespace=self._namespace(line.ref), kept=guarded and self._is_kept(line, moved))
+        if kind != "commit" or not tip or tip in judged.broken:
+            return update
+        return self._looked(update, tip, judged.behind(tip), needs)
+
+    def _looked(self, update: Update, tip: bytes, commits: Sequence[bytes],
+                needs: frozenset[Need]) -> Update:
+        boundary, net = self._net(tip, commits)
+        old = self._commit_of(update.old) if update.guarded else None
+        tree = self.graph.header(tip)[0]
+        before = [self.graph.header(commit)[0] for commit in boundary]
+        arrivals: tuple[Touch, ...] = ()
+        if old is not None:
+            before.append(self.graph.header(old)[0])
+            arrivals = self._changed((TREE, before[-1]), (TREE, tree))
+        odd = tuple(self._odd(tree, before)) if Need.TREES in needs else ()
+        return replace(
+            update, tip_accepted=not commits, judged=len(commits),
+            commits=tuple(Commit(oid.hex(), touches) for oid in reversed(commits)
+                          if (touches := self._touches[oid])),
+            boundary=tuple(oid.hex() for oid in boundary), net=net, arrivals=arrivals,
+            odd_entries=odd)
+
+    def _op(self, line: RefLine, kind: str, tip: bytes, judged: _Judged) -> Op:
+        if line.new is None:
+            return Op.DELETE
+        if line.old is None:
+            return Op.CREATE
+        old = self._commit_of(line.old)
+        if kind != "commit" or old is None or tip in judged.broken:
+            return Op.REWRITE
+        return Op.UPDATE if self.repo.descends(tip, old) else Op.REWRITE
+
+    def _commit_of(self, oid: str | None) -> bytes | None:
+        if oid is None:
+            return None
+        peeled = self.repo.peel(bytes.fromhex(oid))
+        return peeled.oid if peeled.kind == "commit" else None
+
+    def _namespace(self, ref: str) -> str:
+        if ref.startswith(("refs/heads/", "refs/tags/")):
+            return "judge"
+        return next((what for pattern, what in self.policy.namespaces if pattern.matches(ref)),
+                    "refuse")
+
+    def _is_kept(self, line: RefLine, moved: set[str]) -> bool:
+        """Whether a guarded branch that this push leaves alone contains what the ref holds."""
+        old = self._commit_of(line.old)
+        if old is None or line.new is not None:
+            return False
+        return any(self.repo.descends(tip, old)
+                   for ref, tip in self.tips.items() if ref not in moved)
+
+    # What commits touch.
+
+    def _gather_touches(self, found: Mapping[bytes, Header]) -> None:
+        if len(found) <= FEW:
+            rest: Iterable[bytes] = found
+        else:
+            try:
+                rest = self._in_bulk(found)
+            except OSError:
+                rest = found
+        for commit in rest:
+            self._check_time()
+            self._touches[commit] = self._touched(commit, found)
+
+    def _touched(self, commit: bytes, judged: Mapping[bytes, Header]) -> tuple[Touch, ...]:
+        tree, parents, _ = judged[commit]
+        settled = self._maintainer and len(parents) > 1 and not any(p in judged for p in parents)
+        return self._changed(self._merge_of(parents), (TREE, tree), conflicts=not settled)
+
+    def _in_bulk(self, found: Mapping[bytes, Header]) -> list[bytes]:
+        """Let git compare trees; returns the commits that it cannot settle.
+
+        A merge of two is clean exactly when what it changes against its first parent is what
+        its second parent changed against the one merge base; anything else is looked at here.
+        """
+        asked: list[tuple[bytes, tuple[tuple[bytes, bytes], ...]]] = []
+        rest: list[bytes] = []
+        for commit, (tree, parents, _) in found.items():
+            trees = [self.graph.header(parent)[0] for parent in parents]
+            bases = self.graph.bases(parents[0], parents[1:]) if len(parents) == 2 else ()
+            if len(parents) < 2:
+                asked.append((commit, ((trees[0] if trees else EMPTY_TREE, tree),)))
+            elif len(bases) == 1:
+                base = self.graph.header(bases[0])[0]
+                asked.append((commit, ((trees[0], tree), (base, trees[1]))))
+            else:
+                rest.append(commit)
+        answers = self._child.diffs([pair for _, pairs in asked for pair in pairs])
+        for commit, pairs in asked:
+            changes = next(answers)
+            if len(pairs) == 1:
+                self._touches[commit] = self._zone_all(path for _, path in changes)
+            elif self._zoned_only(changes) == self._zoned_only(next(answers)):
+                self._touches[commit] = ()
+            else:
+                rest.append(commit)
+        return rest
+
+    def _zoned_only(self, changes: Sequence[Change]) -> list[Change]:
+        return [change for change in changes if self._zone_of(change[1]) is not None]
+
+    def _net(self, tip: bytes, commits: Sequence[bytes]
+             ) -> tuple[tuple[bytes, ...], tuple[Touch, ...]]:
+        """The boundary of the judged commits behind a tip, and their net change."""
+        if not commits:
+            return (), ()
+        known = self._nets.get(tip)
+        if known is None:
+            judged = set(commits)
+            parents = [p for commit in reversed(commits) for p in self.graph.header(commit)[1]]
+            boundary = self.graph.independent(p for p in parents if p not in judged)
+            tree = self.graph.header(tip)[0]
+            known = self._nets[tip] = (boundary, self._changed(
+                self._merge_of(boundary), (TREE, tree), conflicts=not self._maintainer))
+        return known
+
+    def _merge_of(self, commits: Sequence[bytes], depth: int = 0) -> Node:
+        """The path-level merge of commits: folded left to right, bases merged in the same way."""
+        if len(commits) < 2:
+            return (TREE, self.graph.header(commits[0])[0]) if commits else None
+        key = tuple(commits)
+        if key not in self._expected:
+            alone = self.graph.independent(commits)
+            folded = [commit for commit in dict.fromkeys(commits) if commit in alone]
+            node: Node = (TREE, self.graph.header(folded[0])[0])
+            for count, commit in enumerate(folded[1:], 1):
+                bases = self.graph.bases(commit, folded[:count])
+                base = self._merge_of(bases, depth + 1) if depth < MAX_VIRTUAL else None
+                node = merge(node, (TREE, self.graph.header(commit)[0]), base)
+            self._expected[key] = node
+        return self._expected[key]
+
+    def _changed(self, old: Node, new: Node, *, conflicts: bool = True) -> tuple[Touch, ...]:
+        return self._zone_all(self.trees.diff(old, new, self._follow, conflicts=conflicts))
+
+    def _follow(self, folder: bytes) -> bool:
+        self._steps += 1
+        if self._steps % 1024 == 0:
+            self._check_time()
+        return self.zones.follow(_text(folder))
+
+    def _zone_all(self, paths: Iterable[bytes]) -> tuple[Touch, ...]:
+        """The paths that lie in a zone, sorted; each path is asked for once a push."""
+        found = [touch for path in paths if (touch := self._zone_of(path)) is not None]
+        return tuple(sorted(found, key=lambda touch: touch.path)) if len(found) > 1 else (*found,)
+
+    def _zone_of(self, path: bytes) -> Touch | None:
+        try:
+            return self._zoned[path]
+        except KeyError:
+            touch = self._zoned[path] = self._zone(path)
+            return touch
+
+    def _zone(self, path: bytes) -> Touch | None:
+        text = _text(path)
+        zones = self.zones.of(text)
+        if not zones:
+            return None
+        self._files += 1
+        if self._files > self.policy.bounds.max_files:
+            raise CannotJudge(beyond("max_files", self.policy.bounds.max_files,
+                                     "changed files in zones"))
+        return Touch(text, zones)
+
+    def _odd(self, tree: bytes, before: Sequence[bytes]) -> Iterator[OddEntry]:
+        look = OddTrees(self.trees, self.repo.tree, self._link_target, self.policy.zones,
+                        self.zones)
+        return look.odd(tree, before)
+
+    def _link_target(self, oid: bytes) -> bytes:
+        return self.repo.read(oid)[1] if self.repo.size(oid) <= 4096 else b""
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self._deadline:
+            raise CannotJudge(beyond("seconds", self.policy.bounds.seconds, "seconds of work"))
+
+
+@dataclass(slots=True)
+class _Judged:
+    """The judged commits of a whole push, children before parents."""
+
+    found: Mapping[bytes, Header]
+    broken: set[bytes]
+    """Tips whose history is not all there."""
+    _position: dict[bytes, int] = field(default_factory=dict)
+    _behind: dict[bytes, tuple[bytes, ...]] = field(default_factory=dict)
+
+    def behind(self, tip: bytes) -> tuple[bytes, ...]:
+        """The judged commits that `tip` reaches, children before parents."""
+        known = self._behind.get(tip)
+        if known is None:
+            if not self._position:
+                self._position.update((c, n) for n, c in enumerate(self.found))
+            known = self._behind[tip] = tuple(sorted(
+                self._reach(tip), key=self._position.__getitem__))
+        return known
+
+    def _reach(self, tip: bytes) -> set[bytes]:
+        seen = {tip} & self.found.keys()
+        stack = list(seen)
+        while stack:
+            for parent in self.found[stack.pop()][1]:
+                if parent in self.found and parent not in seen:
+                    seen.add(parent)
+                    stack.append(parent)
+        return seen
+
+
+def beyond(bound: str, limit: float, what: str) -> str:
+    """The sentence for a push that is larger than the policy reads."""
+    return (f"the push holds more than {limit:,g} {what}; the operator raises `bounds: "
+            f"{bound}` in the policy, or the push is made in smaller parts")
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")

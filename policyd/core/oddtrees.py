@@ -1,0 +1,110 @@
+"""Tree entries that no ordinary work tree holds, or that undermine a zone. Pure.
+
+Git accepts most of them unless receive.fsckObjects and receive.fsck.badFilemode say otherwise:
+odd modes, names with a slash, names that stand twice. Others are ordinary, but make a zone
+lie elsewhere: a link where the zone's folder was, a link that leads into it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from posixpath import dirname, join, normpath
+
+from policyd.core.facts import OddEntry
+from policyd.core.policy import Zone
+from policyd.core.trees import GITLINK, LINK, TREE, Entry, Trees, is_tree, pairs, split
+from policyd.core.zones import ZoneMap, fold
+
+MODES = frozenset((TREE, b"100644", b"100755", LINK, GITLINK))
+DOT_GIT = frozenset((".git", "git~1"))
+
+
+class OddTrees:
+    """Looks at what a tree holds and no tree before it held at the same place."""
+
+    def __init__(self, trees: Trees, read: Callable[[bytes], bytes],
+                 target: Callable[[bytes], bytes], zones: tuple[Zone, ...],
+                 zone_map: ZoneMap) -> None:
+        """`read` gives a tree's raw content, `target` what a symbolic link holds."""
+        self._trees, self._read, self._target = trees, read, target
+        self._map = zone_map
+        self._roots = _roots(zones)
+
+    def odd(self, new: bytes, before: Iterable[bytes]) -> Iterator[OddEntry]:
+        """Odd entries of the tree `new` (raw id) that none of the trees `before` has in place."""
+        stack = [("", new, tuple(dict.fromkeys(before)))]
+        while stack:
+            folder, oid, olds = stack.pop()
+            if oid in olds:
+                continue
+            yield from self._whole(folder, oid)
+            known = [self._trees.entries(old) for old in olds]
+            for label, entry_oid in self._trees.entries(oid).items():
+                mode, raw_name = split(label)
+                if any(table.get(label) == entry_oid for table in known):
+                    continue
+                path = _join(folder, raw_name)
+                yield from self._entry(path, raw_name, (mode, entry_oid))
+                if is_tree(mode):
+                    below = (table.get(label) for table in known)
+                    stack.append((path, entry_oid, tuple(o for o in below if o is not None)))
+
+    def _whole(self, folder: str, oid: bytes) -> Iterator[OddEntry]:
+        """Faults of a tree as a whole: order, and names that stand twice."""
+        stored = [split(label) for label, _ in pairs(self._read(oid))]
+        repeated = [n for n, times in Counter(name for _, name in stored).items() if times > 1]
+        for name in sorted(repeated):
+            yield OddEntry(_join(folder, name), "stands twice in its folder")
+        keys = [name + b"/" if is_tree(mode) else name for mode, name in stored]
+        if not repeated and any(a > b for a, b in pairwise(keys)):
+            yield OddEntry(folder or ".", "is a folder whose entries are out of order")
+
+    def _entry(self, path: str, raw_name: bytes, entry: Entry) -> Iterator[OddEntry]:
+        mode, oid = entry
+        name = raw_name.decode("utf-8", "surrogateescape")
+        if mode not in MODES:
+            yield OddEntry(path, f"has mode {mode.decode('ascii', 'replace')}")
+        if "/" in name or fold(name) in DOT_GIT or fold(name) == "":
+            yield OddEntry(path, "has a name that no work tree can hold")
+        if not is_tree(mode):
+            yield from self._in_the_way(path, mode)
+        if mode == GITLINK and (zones := self._map.of(path)):
+            yield OddEntry(path, "is a submodule inside a zone", zones)
+        if mode == LINK:
+            yield from self._link(path, oid)
+
+    def _in_the_way(self, path: str, mode: bytes) -> Iterator[OddEntry]:
+        folded = tuple(fold(path).split("/"))
+        zones = {zone for zone, literal, whole in self._roots
+                 if folded == literal[:len(folded)] and (len(folded) < len(literal) or whole)}
+        if zones:
+            what = {LINK: "a symbolic link", GITLINK: "a submodule"}.get(mode, "a file")
+            yield OddEntry(path, f"is {what} where the folder of a zone belongs",
+                           tuple(sorted(zones)))
+
+    def _link(self, path: str, oid: bytes) -> Iterator[OddEntry]:
+        target = self._target(oid).decode("utf-8", "surrogateescape")
+        if target.startswith("/"):
+            return
+        reached = normpath(join(dirname(path), target))
+        own = set(self._map.of(path))
+        inside = {*self._map.of(reached), *self._map.of(f"{reached}/x")} - own
+        inside |= {zone for zone, literal, whole in self._roots
+                   if whole and tuple(fold(reached).split("/")) == literal} - own
+        if inside:
+            yield OddEntry(path, f"is a symbolic link into {reached}", tuple(sorted(inside)))
+
+
+def _join(folder: str, name: bytes) -> str:
+    text = name.decode("utf-8", "surrogateescape")
+    return f"{folder}/{text}" if folder else text
+
+
+def _roots(zones: tuple[Zone, ...]) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
+    """(zone, literal leading names, whether those names are a folder of the zone)."""
+    return tuple(
+        (zone.name, pattern.literal, pattern.literal != tuple(fold(pattern.glob).split("/")))
+        for zone in zones for pattern in zone.patterns
+        if pattern.literal and not pattern.negate)

@@ -1,0 +1,162 @@
+"""Verdicts to the lines that a pusher reads. 72 columns, ASCII, no colour, no pushed control."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from textwrap import wrap
+
+from policyd.core.evaluate import Violation
+from policyd.core.facts import Pusher
+from policyd.core.repair import Block
+from policyd.core.rule import Place
+
+WIDTH = 72
+"""80 columns less the client's `remote: `."""
+
+SHOWN = 3
+"""Places that are shown of a rule; the rest are a number."""
+
+
+def printable(text: str) -> str:
+    """Pushed text made safe: one line of ASCII in which no byte steers a terminal.
+
+    Backslashes that were pushed are doubled, so that an escape cannot be mistaken for text.
+    """
+    shown = []
+    for char in text:
+        code = ord(char)
+        if char == "\\":
+            shown.append("\\\\")
+        elif 32 <= code < 127:
+            shown.append(char)
+        elif 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, by surrogateescape
+            shown.append(f"\\x{code - 0xDC00:02x}")
+        else:
+            shown.append(char.encode("ascii", "backslashreplace").decode()
+                         if code > 126 else f"\\x{code:02x}")
+    return "".join(shown).replace("\x7f", "\\x7f")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A rejection, ready to be rendered."""
+
+    push_id: str
+    pusher: Pusher
+    violations: Sequence[Violation]
+    blocks: Mapping[int, Block]
+    """By position in `violations`; the first finding of a rule has one."""
+
+
+def rejection(told: Told) -> str:
+    """All that a refused pusher reads; ends in one line for programs and a newline."""
+    lines: list[str] = []
+    done: list[Block] = []
+    indexed = list(enumerate(told.violations))
+    for _, group in groupby(indexed, key=lambda pair: pair[1].rule.id):
+        hits = list(group)
+        chosen = told.blocks[hits[0][0]]
+        lines += _rule([v for _, v in hits], chosen, told.pusher, repeated=chosen in done)
+        done.append(chosen)
+    rules = list(dict.fromkeys(v.rule.id for v in told.violations))
+    lines.append(for_programs(told.push_id, rules, done[0].next.value))
+    return "\n".join(lines) + "\n"
+
+
+def warning(violations: Sequence[Violation], pusher: Pusher) -> str:
+    """What an accepted pusher reads of rules that only warn."""
+    lines: list[str] = []
+    for _, group in groupby(violations, key=lambda v: v.rule.id):
+        hits = list(group)
+        lines += [*_head(hits, "warning: "), *_scene(hits[0], pusher), *_places(hits),
+                  *_labelled("why: ", hits[0].finding.why or hits[0].rule.why)]
+    lines.append("accepted; on a ref where these rules enforce it would be refused")
+    return "\n".join(lines) + "\n"
+
+
+def unjudged(reason: str, incident: str, word: str) -> str:
+    """What a pusher reads when the push could not be judged. `reason` is one sentence."""
+    lines = _wrapped(f"policyd: could not be judged: {printable(reason)}")
+    lines += _wrapped(f"nothing was stored, and nothing is wrong with your commits; incident "
+                      f"{incident}, for the operator")
+    lines.append(for_programs(incident, [], word))
+    return "\n".join(lines) + "\n"
+
+
+def for_programs(push_id: str, rules: Sequence[str], word: str) -> str:
+    """The last line: one JSON object behind a fixed prefix."""
+    told: dict[str, object] = {"id": push_id}
+    if rules:
+        told["rule"] = rules[0]
+    if len(rules) > 1:
+        told["more"] = len(rules) - 1
+    told["next"] = word
+    return "policyd " + json.dumps(told, separators=(",", ":"))
+
+
+def _rule(hits: Sequence[Violation], chosen: Block, pusher: Pusher, *,
+          repeated: bool) -> list[str]:
+    first = hits[0]
+    lines = [*_head(hits, ""), *_scene(first, pusher), *_places(hits)]
+    lines += _labelled("why: ", first.finding.why or first.rule.why)
+    if repeated:
+        return [*lines, "do:  as above"]
+    lines += _labelled("do:  ", chosen.says)
+    return lines + ["  " + _command(line) for line in chosen.commands]
+
+
+def _head(hits: Sequence[Violation], what: str) -> list[str]:
+    start = f"policyd: {what}{hits[0].rule.id}: "
+    return [start + shortened(printable(hits[0].finding.says), WIDTH - len(start))]
+
+
+def _scene(hit: Violation, pusher: Pusher) -> list[str]:
+    name = pusher.name if pusher.name is not None else "(no name)"
+    scene = f", {hit.finding.scene}" if hit.finding.scene else ""
+    return _wrapped(f"  {printable(f'{name} to {hit.finding.ref}{scene}')}", "    ")
+
+
+def _places(hits: Sequence[Violation]) -> list[str]:
+    """The first finding's places; of the further findings, what they say."""
+    first = [text for place in hits[0].finding.places if (text := _place(place))]
+    rest = [printable(hit.finding.says) for hit in hits[1:]]
+    shown = list(dict.fromkeys(first + rest))
+    lines = ["  " + line for line in shown[:SHOWN]]
+    if len(shown) > SHOWN:
+        lines.append(f"  and {len(shown) - SHOWN} more")
+    return lines
+
+
+def _place(place: Place) -> str:
+    """`9d8e11c src/tax.py:31 note`; a place that only repeats the tip says nothing."""
+    if place.path is None:
+        return ""
+    line = f":{place.line}" if place.line else ""
+    parts = (place.commit[:7] if place.commit else "", printable(place.path) + line,
+             printable(place.note))
+    return " ".join(part for part in parts if part)
+
+
+def _command(line: str) -> str:
+    """Commands are made of checked names; the sanitiser is here for what slipped through."""
+    return line if line.isascii() and line.isprintable() else printable(line)
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    return _wrapped(label + printable(text), " " * len(label))
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=True,
+                break_on_hyphens=False)
+
+
+def shortened(text: str, room: int) -> str:
+    """Text that fits, its middle left out: both ends of a path say more than its middle."""
+    if len(text) <= room:
+        return text
+    head = (room - 3) // 2
+    return f"{text[:head]}...{text[len(text) - (room - 3 - head):]}"

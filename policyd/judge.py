@@ -1,0 +1,192 @@
+"""The judgement: from a request to a verdict. Any process can host it; it writes nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from policyd.adapters import clock, gains, mend
+from policyd.adapters.gitchild import GitChild
+from policyd.adapters.gitrepo import Missing, PushedRepo
+from policyd.adapters.look import Look, RefLine
+from policyd.core.errors import CannotJudge
+from policyd.core.evaluate import Verdict, enforces, evaluate, needs_of, together
+from policyd.core.facts import ZERO, Need, Pusher, Situation, Update
+from policyd.core.index import Index
+from policyd.core.policy import Active, Mode, Policy
+from policyd.core.repair import Block, block
+from policyd.rules import BY_ID
+
+PATH_RULES = ("separate-authorship", "protected-writers")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the hook's input as git gave it: hex ids and a ref name."""
+
+    old: str
+    new: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A push, as far as the server's word goes."""
+
+    git_dir: str
+    repository: str
+    """Its name: the path below the server's roots, without .git."""
+    quarantine: tuple[str, ...]
+    environment: Mapping[str, str]
+    """What git gave to the hook, without secrets; git children need it."""
+    lines: tuple[Line, ...]
+    pusher: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """One policy's part: what it saw and what it found."""
+
+    policy: Policy
+    look: Look
+    given: Situation
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict of all policies, and what the messages about it need."""
+
+    verdict: Verdict
+    updates: tuple[Update, ...]
+    pusher: Pusher
+    parts: tuple[_Judged, ...]
+
+    def blocks(self, push_id: str) -> dict[int, Block]:
+        """What mends each enforced finding, by its position among them."""
+        found: dict[int, Block] = {}
+        for number, violation in enumerate(self.verdict.of(Mode.ENFORCE)):
+            part = next(p for p in self.parts if p.policy.name == violation.policy)
+            ground = mend.ground(
+                part.look, part.given, violation.finding, push_id, alone=_alone(part),
+                writers=_writers(part.policy, violation.finding.repair.zones))
+            found[number] = block(violation.finding, ground, push_id)
+        return found
+
+
+def judge(request: Request, active: Active, repo: PushedRepo, lines: Sequence[RefLine],
+          index: Index) -> Judgement:
+    """Judge a push under every policy that holds for its repository. Raises CannotJudge."""
+    policies = policies_for(active, request.repository)
+    parts = tuple(_part(request, policy, repo, lines, index) for policy in policies)
+    verdict = together(tuple(part.verdict for part in parts))
+    updates = tuple(replace(update, guarded=any(p.given.updates[n].guarded for p in parts))
+                    for n, update in enumerate(parts[0].given.updates))
+    return Judgement(verdict, updates, parts[0].given.pusher, parts)
+
+
+def policies_for(active: Active, repository: str) -> tuple[Policy, ...]:
+    """The policies that hold for a repository. Raises CannotJudge when there is none."""
+    found = tuple(policy for policy in active.policies if policy.holds_for(repository))
+    if not found:
+        raise CannotJudge(f"no policy holds for the repository {repository}; the operator names "
+                          "it in a policy's `repositories` and runs `policyd policy apply`")
+    return found
+
+
+def must_refuse(policies: Sequence[Policy], refs: Sequence[str]) -> bool:
+    """Whether a push to these refs that cannot be judged is refused: some rule enforces there."""
+    return any(enforces(policy, BY_ID, any(map(policy.guards, refs))) for policy in policies)
+
+
+def resolve(repo: PushedRepo, lines: Sequence[Line]) -> tuple[RefLine, ...]:
+    """The lines against the repository: symbolic refs followed, old ids read and not believed."""
+    resolved = [(line, *repo.resolve(line.ref)) for line in lines]
+    names = [ref for _, ref, _ in resolved]
+    twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) \
+        else set()
+    return tuple(
+        RefLine(ref, held, None if line.new == ZERO else line.new,
+                line.old if line.old != (held or ZERO) else None, ref in twice)
+        for line, ref, held in resolved)
+
+
+def _part(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[RefLine],
+          index: Index) -> _Judged:
+    deadline = time.monotonic() + policy.bounds.seconds
+    pusher = Pusher(request.pusher, policy.groups_of(request.pusher))
+    tips = {ref: tip for ref, tip in index.branches.items() if policy.guards(ref)}
+    look = Look(repo, GitChild(request.git_dir, request.environment, deadline), policy, tips=tips,
+                extra=index.extra, maintainer="maintainers" in pusher.groups, deadline=deadline)
+    needs = needs_of(policy, BY_ID)
+    try:
+        updates = look.updates(lines, needs)
+        if Need.LITERALS in needs:
+            updates = tuple(_with_literals(look, update, deadline) for update in updates)
+    except Missing as error:
+        raise CannotJudge(f"the object {error} is not in the repository; the operator runs "
+                          f"`git fsck` in {request.git_dir}") from error
+    given = _situation(policy, pusher, updates, empty=not tips, at=request.at)
+    return _Judged(policy, look, given, evaluate(given, policy, BY_ID, seconds=time.perf_counter))
+
+
+def _situation(policy: Policy, pusher: Pusher, updates: tuple[Update, ...], *, empty: bool,
+               at: datetime) -> Situation:
+    writers = _zone_writers(policy)
+    apart = {zone for rights in _option(policy, "separate-authorship", "keep_apart").values()
+             for zone in rights}
+    return Situation(
+        pusher, updates, creator=bool(pusher.groups & set(policy.creators)),
+        creators=_names(policy, policy.creators),
+        rewriter=bool(pusher.groups & set(policy.rewriters)), empty=empty,
+        may_write=frozenset(z for z, groups in writers.items() if pusher.groups & set(groups)),
+        protected=frozenset(writers) | apart, members=policy.groups,
+        today=clock.today(policy.timezone, at))
+
+
+def _option(policy: Policy, rule: str, name: str) -> Mapping[str, tuple[str, ...]]:
+    clause = policy.clause(rule)
+    found: Mapping[str, tuple[str, ...]] = getattr(clause.options, name) if clause else {}
+    return found
+
+
+def _zone_writers(policy: Policy) -> Mapping[str, tuple[str, ...]]:
+    return _option(policy, "protected-writers", "writers")
+
+
+def _writers(policy: Policy, zones: Sequence[str]) -> tuple[str, ...]:
+    """The names of those who may write all of the zones; the maintainers where none is listed."""
+    writers = _zone_writers(policy)
+    groups = [set(writers.get(zone, ("maintainers",))) for zone in zones] or [{"maintainers"}]
+    return _names(policy, sorted(set.intersection(*groups)))
+
+
+def _names(policy: Policy, groups: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for group in groups for name in policy.groups.get(group, ())))
+
+
+def _with_literals(look: Look, update: Update, deadline: float) -> Update:
+    clause = look.policy.clause("literal-overlap")
+    if clause is None or not update.guarded:
+        return update
+    options = clause.options
+    found = gains.literals(look, update, (options.source, options.tests),
+                           min_length=options.min_length,
+                           seconds=max(deadline - time.monotonic(), 0.1))
+    return replace(update, literals=found)
+
+
+def _alone(part: _Judged) -> tuple[tuple[str, str], ...]:
+    """The updates one by one, where each passes the path rules by itself."""
+    updates = [u for u in part.given.updates if u.new is not None]
+    if len(updates) < 2 or len(updates) > 6:
+        return ()
+    passes: Callable[[Update], bool] = lambda update: not evaluate(  # noqa: E731
+        replace(part.given, updates=(update,)), part.policy, BY_ID,
+        seconds=time.perf_counter).of(Mode.ENFORCE)
+    if not all(map(passes, updates)):
+        return ()
+    return tuple((str(update.new), update.ref) for update in updates)

@@ -1,0 +1,24 @@
+"""Every rule, listed by hand: a rule that is not here does not exist."""
+
+from __future__ import annotations
+
+from policyd.core.rule import Rule
+from policyd.rules import (
+    literal_overlap,
+    ordinary_refs,
+    ordinary_tree,
+    protected_writers,
+    separate_authorship,
+)
+
+ALL: tuple[Rule, ...] = (
+    ordinary_refs.RULE,
+    ordinary_tree.RULE,
+    separate_authorship.RULE,
+    protected_writers.RULE,
+    literal_overlap.RULE,
+)
+"""In the order in which findings are told."""
+
+BY_ID = {rule.id: rule for rule in ALL}
+OPTIONS = {rule.id: rule.options for rule in ALL}

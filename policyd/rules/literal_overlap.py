@@ -1,0 +1,139 @@
+"""A test may not paste what the same change gave the code.
+
+Compared are the literals that tests gained with those that source gained in the net change:
+held by a changed file after, by no changed file of that zone before. Moves, cherry-picks and
+backports therefore gain nothing. Constant expressions count with their value, text and bytes
+alike; docstrings and annotations do not count. Text that the code only raises and the test only
+matches is a message that both sides name, and passes. Hidden constants (base64, chr, hex) are a
+known gap: running the code is what answers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from policyd.core.examples import MAIN, push
+from policyd.core.facts import Gained, Literals, Need, Occurrence, Situation, Unreadable, Update
+from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
+from policyd.core.rule import undefined_zones as _undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`min_length` in characters; `allow` lists texts that both sides may share.
+
+    `source` and `tests` name the zones that are compared.
+    """
+
+    min_length: int = 6
+    allow: tuple[str, ...] = ()
+    source: str = "source"
+    tests: str = "tests"
+
+    def faults(self, zones: frozenset[str],
+               groups: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:  # noqa: ARG002
+        yield from _undefined(("source",), (self.source,), zones)
+        yield from _undefined(("tests",), (self.tests,), zones)
+        if self.min_length < 1:
+            yield ("min_length",), "a length is 1 or more"
+
+
+def check(given: Situation, options: Options) -> Iterator[Finding]:
+    for update in given.updates:
+        if update.literals is None:
+            continue
+        for unread in update.literals.unreadable:
+            yield _unread(update, unread)
+        yield from _pasted(update, update.literals.gained, options)
+
+
+def _pasted(update: Update, gained: Mapping[str, Gained], options: Options) -> Iterator[Finding]:
+    code = gained.get(options.source, Gained()).values
+    tests = gained.get(options.tests, Gained()).values
+    allowed = {literal.lower() for literal in options.allow}
+    shared = [value for value in tests if value in code
+              and value.strip('"').lower() not in allowed
+              and not _is_message(code[value], tests[value])]
+    for value in sorted(shared, key=lambda value: (tests[value][0].path, tests[value][0].line)):
+        yield _finding(update, value, tests[value], code[value])
+
+
+def _is_message(code: tuple[Occurrence, ...], tests: tuple[Occurrence, ...]) -> bool:
+    return all(o.use == "raised" for o in code) and all(o.use == "matched" for o in tests)
+
+
+def _finding(update: Update, value: str, tests: tuple[Occurrence, ...],
+             code: tuple[Occurrence, ...]) -> Finding:
+    test, source = tests[0], code[0]
+    return Finding(
+        ref=update.ref,
+        says=f"{test.path}:{test.line} pastes {source.path}:{source.line}",
+        scene=f"literal gained on both sides: {value}",
+        places=(Place(path=test.path, line=test.line,
+                      note=f"{test.use}; {source.path}:{source.line} {source.use}: {value}"),),
+        repair=Repair("edit", Next.EDIT, words=(
+            f"change {_lines(tests)} (a commit on top is enough), one of:",
+            "a) relate two calls: f(2 * x) against f(x), f(f(x)) against f(x)",
+            "b) read the value from oracle/receipts/, which others recorded",
+            "c) delete it and propose a receipt: proposals/NAME.yaml",
+            "importing the constant from the code proves nothing either")))
+
+
+def _lines(tests: tuple[Occurrence, ...]) -> str:
+    numbers = ", ".join(str(line) for line in sorted({o.line for o in tests})[:4])
+    return f"line {numbers} of {tests[0].path}"
+
+
+def _unread(update: Update, unread: Unreadable) -> Finding:
+    return Finding(
+        ref=update.ref, says=f"{unread.path}:{unread.line} cannot be read",
+        scene="a changed file whose literals are compared",
+        places=(Place(path=unread.path, line=unread.line, note=unread.reason),),
+        repair=Repair("edit", Next.EDIT, words=(
+            f"make {unread.path} parse as Python (a commit on top is enough):",
+            unread.reason)),
+        why="a file that cannot be read cannot be cleared.")
+
+
+def _with(code: dict[str, str], tests: dict[str, str], *,
+          unreadable: tuple[Unreadable, ...] = ()) -> Situation:
+    gained = {
+        "source": Gained({v: (Occurrence("src/tax.py", 31, use),) for v, use in code.items()}),
+        "tests": Gained({v: (Occurrence("tests/test_tax.py", 14, use),)
+                         for v, use in tests.items()})}
+    return push(update=replace(MAIN, literals=Literals(gained, unreadable)))
+
+
+_RATE = '"EUR 19.25"'
+
+RULE = Rule(
+    id="literal-overlap",
+    why="a test that repeats the patch's constant cannot fail.",
+    fix="Relate two calls, or read the value from a receipt that somebody else recorded.",
+    options=Options,
+    check=check,
+    accepts=(
+        Example("nothing shared", _with({_RATE: "returned"}, {'"EUR 7.00"': "compared"}),
+                Options()),
+        Example("an allowed text", _with({'"application/json"': "returned"},
+                                         {'"application/json"': "compared"}),
+                Options(allow=("application/json",))),
+        Example("a message that is raised and matched",
+                _with({'"must be positive"': "raised"}, {'"must be positive"': "matched"}),
+                Options()),
+        Example("no file of either side changed", push(), Options()),
+    ),
+    rejects=(
+        Example("the patch's own constant", _with({_RATE: "returned"}, {_RATE: "compared"}),
+                Options()),
+        Example("a message that is compared",
+                _with({'"must be positive"': "raised"}, {'"must be positive"': "compared"}),
+                Options()),
+        Example("a test file that does not parse",
+                _with({}, {}, unreadable=(Unreadable("tests/test_x.py", 3, "invalid syntax"),)),
+                Options()),
+    ),
+    needs=frozenset({Need.LITERALS}),
+    guarded_only=True,
+)

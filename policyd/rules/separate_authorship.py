@@ -1,0 +1,114 @@
+"""Code and what judges it never change together.
+
+The unit is the push: all its refs, every judged commit and the net change are looked at, and
+what a merge decides counts as touched. Splitting the change over two commits of one push, or
+hiding half of it in a merge, changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from policyd.core.examples import push, touching
+from policyd.core.facts import Op, Situation, Touch, Update
+from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
+from policyd.core.rule import undefined_zones as _undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`keep_apart`: a zone, and the zones that no push changes together with it."""
+
+    keep_apart: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def faults(self, zones: frozenset[str],
+               groups: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:  # noqa: ARG002
+        for left, rights in self.keep_apart.items():
+            yield from _undefined(("keep_apart", left), (left, *rights), zones)
+
+
+def check(given: Situation, options: Options) -> Iterator[Finding]:
+    seen = tuple(_seen(given.updates))
+    for left, rights in options.keep_apart.items():
+        mine = [hit for hit in seen if left in hit[2].zones]
+        other = [hit for hit in seen if set(rights) & set(hit[2].zones)]
+        if mine and other:
+            yield _finding(given, mine, other, rights)
+
+
+_Hit = tuple[Update, str | None, Touch]
+
+
+def _seen(updates: tuple[Update, ...]) -> Iterator[_Hit]:
+    """Every touched path once an update and commit; the net change only for what is new in it."""
+    for update in updates:
+        told = set()
+        for commit in update.commits:
+            for touch in commit.touches:
+                told.add(touch.path)
+                yield update, commit.oid, touch
+        rest = (*update.net, *(update.arrivals if update.op is Op.REWRITE else ()))
+        for touch in rest:
+            if touch.path not in told:
+                told.add(touch.path)
+                yield update, None, touch
+
+
+def _finding(given: Situation, mine: list[_Hit], other: list[_Hit],
+             rights: tuple[str, ...]) -> Finding:
+    zones = tuple(zone for zone in rights if any(zone in touch.zones for _, _, touch in other))
+    judged = sum(update.judged for update in given.updates)
+    refs = list(dict.fromkeys(update.ref for update, _, _ in (*other, *mine)))
+    return Finding(
+        ref=refs[0], says=f"{other[0][2].path} + {mine[0][2].path}",
+        scene=_scene(judged, len(refs)),
+        places=tuple(_place(hit) for hit in _alternate(mine, other)),
+        repair=Repair(_kind(mine, other, zones, given), Next.SPLIT, zones))
+
+
+def _kind(mine: list[_Hit], other: list[_Hit], zones: tuple[str, ...], given: Situation) -> str:
+    if not {u.ref for u, _, _ in mine} & {u.ref for u, _, _ in other}:
+        return "one-by-one"
+    return "apart" if set(zones) <= given.may_write else "give-back"
+
+
+def _scene(judged: int, refs: int) -> str:
+    commits = f"{judged} commits judged together" if judged != 1 else "1 commit"
+    return commits if refs == 1 else f"{commits}, {refs} refs"
+
+
+def _alternate(mine: list[_Hit], other: list[_Hit]) -> list[_Hit]:
+    """One of each side first: three places are shown."""
+    pair = [mine[0], other[0]]
+    return pair + [hit for hit in (*other, *mine) if hit not in pair]
+
+
+def _place(hit: _Hit) -> Place:
+    update, commit, touch = hit
+    return Place(commit or update.tip, touch.path, note="" if commit else "(net change)")
+
+
+_APART = Options({"source": ("oracle", "ledger")})
+_CODE, _ANSWER = Touch("src/tax.py", ("source",)), Touch("oracle/tax.json", ("oracle",))
+_DOCS = Touch("README", ())
+
+RULE = Rule(
+    id="separate-authorship",
+    why="who changes code may not change what judges it.",
+    fix="Push the code and what judges it apart; what judges it is a listed writer's to push.",
+    options=Options,
+    check=check,
+    accepts=(
+        Example("code alone", push(touching(_CODE, _DOCS)), _APART),
+        Example("oracle alone", push(touching(_ANSWER)), _APART),
+        Example("nothing judged", push(), _APART),
+    ),
+    rejects=(
+        Example("one commit", push(touching(_CODE, _ANSWER)), _APART),
+        Example("split over two commits", push(touching(_CODE), touching(_ANSWER)), _APART),
+        Example("only the net change shows it", push(touching(_CODE), net=(_ANSWER,)), _APART),
+        Example("a listed writer too",
+                push(touching(_CODE, _ANSWER), may_write=frozenset({"oracle"})), _APART),
+    ),
+)
