@@ -22,7 +22,7 @@ from policyd.rules import OPTIONS
 
 ACCEPTED, REFUSED, UNJUDGED = 0, 1, 2
 
-_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) (refs/[^\x00\n]+)")
+_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\x00\n ]+)")
 _SHA256 = re.compile(rb"[0-9a-f]{64} [0-9a-f]{64} ")
 _SECRET = re.compile(r"AUTH|COOKIE|TOKEN|SECRET|PASS|CREDENTIAL|PRIVATE|PUSH_CERT\Z")
 _MISLEADING = re.compile(r"GIT_(TRACE|CONFIG|SSH|ASKPASS|EDITOR|PAGER|EXTERNAL|ATTR|REPLACE|GRAFT"
@@ -51,9 +51,8 @@ def main(home: Path, stdin: bytes | None = None,
         data = sys.stdin.buffer.read() if stdin is None else stdin
         active = activepolicy.load(home, OPTIONS)
         state = Path(active.settings.state)
-        site = _site(active)
-        lines = parse(data)
-        code = _guarded(site, lines, given)
+        site = _site(active, given)
+        code = _guarded(site, parse(data), given)
     except BaseException as error:
         return _unjudged(state, error)
     return _followed(site, data, given) if code == ACCEPTED else code
@@ -79,8 +78,8 @@ def _malformed(data: bytes, raw: bytes) -> str:
     return "a line of the hook's input is not `old new ref`"
 
 
-def _site(active: Active) -> _Site:
-    git_dir = os.path.realpath(os.environ.get("GIT_DIR", "."))
+def _site(active: Active, given: Mapping[str, str]) -> _Site:
+    git_dir = os.path.realpath(given.get("GIT_DIR", "."))
     name = git_dir.removesuffix(".git").removesuffix("/")
     for root in active.settings.roots:
         if name.startswith(f"{root.rstrip('/')}/"):
@@ -94,20 +93,40 @@ def _guarded(site: _Site, lines: Sequence[Line], given: Mapping[str, str]) -> in
     try:
         return _judged(site, lines, given)
     except Exception as error:
-        if must_refuse(policies, [line.ref for line in lines]):
-            raise
-        incidents.report(Path(site.state), "hook", error)
+        incident = incidents.report(Path(site.state), "hook", error)
+        refuses = must_refuse(policies, [line.ref for line in lines])
+        _log_unjudged(site, lines, given, incident, accepted=not refuses)
+        if refuses:
+            return _tell_unjudged(error, incident)
         return ACCEPTED
+
+
+def _log_unjudged(site: _Site, lines: Sequence[Line], given: Mapping[str, str], incident: str, *,
+                  accepted: bool) -> None:
+    """Best effort: what failed may be the log itself, and the incident is told elsewhere too."""
+    guarded = [any(p.guards(line.ref) for p in policies_for(site.active, site.repository))
+               for line in lines]
+    entry = {
+        "verdict": Outcome.ACCEPTED.value if accepted else "unjudged", "incident": incident,
+        "repository": site.repository, "pusher": _pusher(site.active, given),
+        "policy": site.active.digest, "updates": [
+            {"ref": line.ref, "old": line.old, "new": line.new, "rewrites": False, "guarded": g}
+            for line, g in zip(lines, guarded, strict=True)]}
+    with suppress(PolicydError):
+        key = repoindex.key_of(site.git_dir)
+        if accepted:
+            decisionlog.record(site.state, key, entry)
+        else:
+            decisionlog.append(site.state, {**entry, "key": key})
 
 
 def _judged(site: _Site, lines: Sequence[Line], given: Mapping[str, str]) -> int:
     key = repoindex.key_of(site.git_dir)
-    environment = scrubbed(given)
-    repo = PushedRepo(site.git_dir, _quarantine(given))
+    repo = PushedRepo(site.git_dir, *_object_folders(given))
     index, _ = decisionlog.settled(site.state, key, lambda index: {
         ref: repo.resolve(ref)[1] for ref in indexes.watched(index)})
-    request = Request(site.git_dir, site.repository, _quarantine(given), environment,
-                      tuple(lines), _pusher(site.active, given), clock.now())
+    request = Request(site.git_dir, site.repository, scrubbed(given),
+                      _pusher(site.active, given), clock.now())
     resolved = resolve(repo, lines)
     judgement = judge(request, site.active, repo, resolved, index)
     entry = _entry(site, request, judgement)
@@ -148,11 +167,12 @@ def scrubbed(given: Mapping[str, str]) -> dict[str, str]:
             if not _SECRET.search(name) and not _MISLEADING.match(name)}
 
 
-def _quarantine(given: Mapping[str, str]) -> tuple[str, ...]:
-    """The object folders that git names besides the repository's own."""
-    folders = [given.get("GIT_OBJECT_DIRECTORY") or given.get("GIT_QUARANTINE_PATH", "")]
-    folders += given.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "").split(":")
-    return tuple(dict.fromkeys(os.path.abspath(folder) for folder in folders if folder))
+def _object_folders(given: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The quarantine, and the other object folders that git names besides the repository's."""
+    quarantine = given.get("GIT_OBJECT_DIRECTORY") or given.get("GIT_QUARANTINE_PATH")
+    others = given.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "").split(":")
+    return ((os.path.abspath(quarantine),) if quarantine else (),
+            tuple(os.path.abspath(folder) for folder in others if os.path.isdir(folder)))
 
 
 def _pusher(active: Active, given: Mapping[str, str]) -> str | None:
@@ -161,11 +181,13 @@ def _pusher(active: Active, given: Mapping[str, str]) -> str | None:
 
 
 def _unjudged(state: Path | None, error: BaseException) -> int:
-    incident = incidents.report(state, "hook", error)
+    return _tell_unjudged(error, incidents.report(state, "hook", error))
+
+
+def _tell_unjudged(error: BaseException, incident: str) -> int:
     known = isinstance(error, PolicydError)
     reason = str(error) if known else "policyd failed; its log has the details"
-    with suppress(OSError):
-        _tell(render.unjudged(reason, incident, "stop"))
+    _tell(render.unjudged(reason, incident, "stop"))
     return UNJUDGED
 
 

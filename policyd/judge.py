@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,8 +19,6 @@ from policyd.core.index import Index
 from policyd.core.policy import Active, Mode, Policy
 from policyd.core.repair import Block, block
 from policyd.rules import BY_ID
-
-PATH_RULES = ("separate-authorship", "protected-writers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,8 @@ class Request:
     git_dir: str
     repository: str
     """Its name: the path below the server's roots, without .git."""
-    quarantine: tuple[str, ...]
     environment: Mapping[str, str]
     """What git gave to the hook, without secrets; git children need it."""
-    lines: tuple[Line, ...]
     pusher: str | None
     at: datetime
 
@@ -105,12 +102,10 @@ def must_refuse(policies: Sequence[Policy], refs: Sequence[str]) -> bool:
 def resolve(repo: PushedRepo, lines: Sequence[Line]) -> tuple[RefLine, ...]:
     """The lines against the repository: symbolic refs followed, old ids read and not believed."""
     resolved = [(line, *repo.resolve(line.ref)) for line in lines]
-    names = [ref for _, ref, _ in resolved]
-    twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) \
-        else set()
+    times = Counter(ref for _, ref, _ in resolved)
     return tuple(
         RefLine(ref, held, None if line.new == ZERO else line.new,
-                line.old if line.old != (held or ZERO) else None, ref in twice)
+                line.old if line.old != (held or ZERO) else None, times[ref] > 1)
         for line, ref, held in resolved)
 
 
@@ -129,8 +124,20 @@ def _part(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[Re
     except Missing as error:
         raise CannotJudge(f"the object {error} is not in the repository; the operator runs "
                           f"`git fsck` in {request.git_dir}") from error
+    _refuse_unreadable(policy, updates)
     given = _situation(policy, pusher, updates, empty=not tips, at=request.at)
     return _Judged(policy, look, given, evaluate(given, policy, BY_ID, seconds=time.perf_counter))
+
+
+def _refuse_unreadable(policy: Policy, updates: Sequence[Update]) -> None:
+    """What cannot be looked at is a finding of ordinary-refs; without it, it is no pass."""
+    clause = policy.clause("ordinary-refs")
+    if clause is not None and clause.mode is Mode.ENFORCE:
+        return
+    for update in updates:
+        if update.new is not None and (update.peels != "commit" or not update.whole):
+            raise CannotJudge(f"{update.ref} leads to no whole history that could be looked at, "
+                              "and ordinary-refs does not enforce; the operator lets it")
 
 
 def _situation(policy: Policy, pusher: Pusher, updates: tuple[Update, ...], *, empty: bool,

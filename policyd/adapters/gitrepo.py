@@ -42,11 +42,12 @@ class Peeled:
 class PushedRepo:
     """A bare repository seen through git's quarantine.
 
-    `quarantine` are the object folders that the pushed objects lie in: opened by path alone
-    libgit2 does not see them.
+    `quarantine` are the object folders that the pushed objects lie in, `alternates` others that
+    git named: opened by path alone libgit2 sees neither.
     """
 
-    def __init__(self, git_dir: str, quarantine: Sequence[str] = ()) -> None:
+    def __init__(self, git_dir: str, quarantine: Sequence[str] = (),
+                 alternates: Sequence[str] = ()) -> None:
         self.git_dir = git_dir
         _refuse_altered_history(git_dir)
         pygit2.settings.owner_validation = False  # git has decided already who may come in
@@ -55,6 +56,7 @@ class PushedRepo:
             self._odb = self._repo.odb
             for folder in quarantine:
                 os.listdir(folder)  # libgit2 hides a folder that it may not read
+            for folder in (*quarantine, *alternates):
                 self._odb.add_disk_alternate(folder)
         except (pygit2.GitError, ValueError) as error:
             raise CannotJudge(

@@ -147,7 +147,7 @@ class Look:
         if old is not None:
             before.append(self.graph.header(old)[0])
             arrivals = self._changed((TREE, before[-1]), (TREE, tree))
-        odd = tuple(self._odd(tree, before)) if Need.TREES in needs else ()
+        odd = tuple(self._odd(tree, before)) if Need.TREES in needs and commits else ()
         return replace(
             update, tip_accepted=not commits, judged=len(commits),
             commits=tuple(Commit(oid.hex(), touches) for oid in reversed(commits)

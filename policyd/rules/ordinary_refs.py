@@ -26,8 +26,21 @@ class Options:
 def check(given: Situation, options: Options) -> Iterator[Finding]:  # noqa: ARG001
     for update in given.updates:
         for what, repair in _odd(given, update):
-            yield Finding(update.ref, f"{update.ref} {what}", _creators(given, update),
-                          (Place(update.tip),), repair)
+            yield Finding(update.ref, f"{_short(update.ref)} {what}", _creators(given, update),
+                          (Place(update.tip),), repair, why=_why(update))
+
+
+def _short(ref: str) -> str:
+    return ref.removeprefix("refs/heads/").removeprefix("refs/")
+
+
+def _why(update: Update) -> str:
+    """The rule's own words are for guarded refs; the rest is about what can be read at all."""
+    if update.namespace == "refuse":
+        return "only namespaces that the policy names are taken."
+    if update.twice or update.claim is not None:
+        return "a push is judged against what the ref holds now."
+    return "" if update.guarded else "what cannot be read whole cannot be judged."
 
 
 def _creators(given: Situation, update: Update) -> str:
@@ -58,17 +71,17 @@ def _form(update: Update) -> Iterator[_Odd]:
     if update.claim is not None:
         yield "moved meanwhile", Repair("retry", Next.RETRY)
     if update.namespace == "refuse":
-        yield "lies in a namespace that is not taken", Repair("elsewhere", Next.EDIT)
+        yield "lies in a namespace not taken here", Repair("elsewhere", Next.EDIT)
     if update.new is None:
         return
     if update.peels in ("tree", "blob"):
         yield f"leads to a {update.peels}, not to a commit", Repair("stop", Next.STOP, words=(
             "tag the commit that holds it instead",))
     if update.peels == "missing":
-        yield "leads to an object that is not there", Repair("stop", Next.STOP, words=(
+        yield "leads to an object that is missing", Repair("stop", Next.STOP, words=(
             "see `git fsck` in your clone, then push again",))
     if not update.whole:
-        yield "leaves out history that the server lacks", Repair("unshallow", Next.RETRY)
+        yield "leaves out history (shallow)", Repair("unshallow", Next.RETRY)
 
 
 def _guarded_branch(given: Situation, update: Update) -> Iterator[_Odd]:
@@ -78,17 +91,17 @@ def _guarded_branch(given: Situation, update: Update) -> Iterator[_Odd]:
         yield "does not move forward", Repair("elsewhere", Next.REBASE)
     elif update.op is Op.CREATE:
         if not given.creator:
-            yield "is created by somebody who is no creator", Repair("elsewhere", Next.EDIT)
+            yield "is created by a non-creator", Repair("elsewhere", Next.EDIT)
         elif not (update.tip_accepted or given.empty):
-            yield "starts at a commit that no guarded branch has", Repair("elsewhere", Next.EDIT)
+            yield "starts at a commit not accepted yet", Repair("elsewhere", Next.EDIT)
 
 
 def _deleted(given: Situation, update: Update) -> Iterator[_Odd]:
     if not given.creator:
-        yield "is deleted by somebody who is no creator", Repair("stop", Next.STOP, words=(
+        yield "is deleted by a non-creator", Repair("stop", Next.STOP, words=(
             "ask one of them if it has to go",))
     elif update.branch is not None and not update.kept:
-        yield "holds commits that no other guarded branch has", Repair("stop", Next.STOP, words=(
+        yield "holds commits found nowhere else", Repair("stop", Next.STOP, words=(
             "merge it into another guarded branch first, then delete it",))
 
 
@@ -96,13 +109,13 @@ def _guarded_tag(given: Situation, update: Update) -> Iterator[_Odd]:
     if update.op is Op.DELETE:
         yield from _deleted(given, update)
     elif update.op is not Op.CREATE:
-        yield "is a guarded tag and never moves", Repair("stop", Next.STOP, words=(
+        yield "is guarded and never moves", Repair("stop", Next.STOP, words=(
             "give the new commit a new tag",))
     elif not given.creator:
-        yield "is created by somebody who is no creator", Repair("stop", Next.STOP, words=(
+        yield "is created by a non-creator", Repair("stop", Next.STOP, words=(
             "ask one of them to tag this commit",))
     elif not update.tip_accepted:
-        yield "tags a commit that no guarded branch has", Repair("stop", Next.STOP, words=(
+        yield "tags a commit not accepted yet", Repair("stop", Next.STOP, words=(
             "bring the commit to a guarded branch first, then push the tag again",))
 
 
