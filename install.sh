@@ -8,10 +8,15 @@ unset PYTHONPATH PYTHONHOME
 
 usage() {
 	cat <<-'EOF'
-		usage: ./install.sh test [pytest arguments...]
+		usage: ./install.sh demo
+		       ./install.sh test [pytest arguments...]
 
-		  test   make .venv where it is absent or outdated, and run the tests;
-		         arguments go to pytest, paths count from the checkout
+		  demo   a tour of real pushes to a guarded repository in a temporary
+		         folder, with what the pusher reads
+		  test   run the tests; arguments go to pytest, paths count from the
+		         checkout
+
+		Both make .venv in the checkout where it is absent or outdated.
 	EOF
 }
 
@@ -76,8 +81,16 @@ run_tests() {
 	exec .venv/bin/python -m pytest -n 2 --dist worksteal -q "$@"
 }
 
+run_demo() {
+	prepare
+	exec .venv/bin/python demo/tour.py
+}
+
 cd "$(dirname "$0")"
 case "${1-}" in
+demo)
+	run_demo
+	;;
 test)
 	shift
 	run_tests "$@"
