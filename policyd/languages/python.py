@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
-import warnings
+from warnings import catch_warnings, simplefilter
 
 from policyd.languages.literal import Literal, Unparseable, telling_number, telling_text
 from policyd.languages.python_constants import Display, Part, constants, form
 from policyd.languages.python_uses import spots
 from policyd.languages.python_values import is_number
 
-_THIS = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 _TOO_DEEP = "nested too deeply, or too large, to be parsed"
 _DISPLAY = 3
 
@@ -25,21 +23,21 @@ _REASONS = (
     (r"too many nested|too deep|recursion|stack overflow", _TOO_DEEP),
     (r"null byte", "holds a NUL byte"),
     (r"encod|codec|unicode error", "not in the encoding that it declares (UTF-8 by default)"),
-    (r"Missing parentheses in call", f"not {_THIS} (Python 2?)"),
-    (r"f-string|must be parenthesized", f"not {_THIS} (newer or older syntax?)"),
+    (r"Missing parentheses in call", "not {python} (Python 2?)"),
+    (r"f-string|must be parenthesized", "not {python} (newer or older syntax?)"),
     (r"4300|integer string", "holds an integer too long to be read"),
 )
 _NEWER = re.compile(r"\s*(type\s+\w+.*=|(async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[)|.*\bt['\"]")
 
 
-def literals(source: bytes, min_length: int) -> tuple[Literal, ...]:
+def literals(source: bytes, min_length: int, *, python: str = "this Python") -> tuple[Literal, ...]:
     """The telling literals of a file, by line; a constant expression counts as its worth.
 
     Telling: text of `min_length` code points and more with a letter or digit in it, numbers of
     four significant digits and more, displays of three constants and more that are not all the
-    same. Raises Unparseable.
+    same. Raises Unparseable; `python` is what its reasons call the interpreter.
     """
-    tree = _parsed(source)
+    tree = _parsed(source, python)
     try:
         found = [_literal(part) for part in constants(spots(tree)) if _telling(part, min_length)]
     except (MemoryError, RecursionError):
@@ -47,35 +45,35 @@ def literals(source: bytes, min_length: int) -> tuple[Literal, ...]:
     return tuple(sorted(set(found), key=lambda each: (each.line, each.value, each.use)))
 
 
-def _parsed(source: bytes) -> ast.Module:
+def _parsed(source: bytes, python: str) -> ast.Module:
     """Bytes, not text: byte order marks, line ends and cookies are then the parser's business.
 
     Any exception at all means that the file cannot be read; the parser has raised SystemError
     and LookupError too.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with catch_warnings():
+            simplefilter("ignore")
             return ast.parse(source)
     except SyntaxError as error:
-        raise Unparseable(max(1, error.lineno or 1), _reason(error)) from None
+        raise Unparseable(max(1, error.lineno or 1), _reason(error, python)) from None
     except UnicodeError:
         raise Unparseable(1, "not in the encoding that it declares (UTF-8 by default)") from None
     except (MemoryError, RecursionError, SystemError):
         raise Unparseable(1, _TOO_DEEP) from None
     except Exception as error:
-        raise Unparseable(1, _reason(error)) from None
+        raise Unparseable(1, _reason(error, python)) from None
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, python: str) -> str:
     """In our own words: the parser's may quote what was pushed."""
     said = error.msg if isinstance(error, SyntaxError) else str(error)
     for pattern, reason in _REASONS:
         if re.search(pattern, said):
-            return reason
+            return reason.format(python=python)
     text = error.text if isinstance(error, SyntaxError) else None
     newer = text and _NEWER.match(text[:1000])
-    return f"not {_THIS} (newer syntax?)" if newer else f"invalid syntax for {_THIS}"
+    return f"not {python} (newer syntax?)" if newer else f"invalid syntax for {python}"
 
 
 def _telling(part: Part, min_length: int) -> bool:

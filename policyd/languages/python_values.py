@@ -124,7 +124,7 @@ def _combined(
         result = operation(left, right)
     except OverflowError:
         return None
-    return result if is_number(result) and _is_tame(result) and is_finite(result) else None
+    return result if is_number(result) and is_finite(result) else None
 
 
 def _glued(pieces: Iterable[Text], empty: Text) -> Text | None:
