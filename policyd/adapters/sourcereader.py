@@ -9,11 +9,13 @@ import json
 import os
 import select
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from policyd.adapters.sourcechild import FRAME, READY, Reader, Task, serve
@@ -190,4 +192,5 @@ def _python() -> Reader:
     """Loaded when there is something to read: a push of anything else need not pay for it."""
     from policyd.languages.python import literals
 
-    return literals
+    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    return partial(literals, python=version)
