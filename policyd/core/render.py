@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from textwrap import wrap
 
 from policyd.core.evaluate import Violation
@@ -19,25 +19,32 @@ WIDTH = 72
 SHOWN = 3
 """Places that are shown of a rule; the rest are a number."""
 
+LONGEST = 3 * WIDTH
+"""Of what is broken over lines."""
+
+SHORTEST = 12
+"""Of a word that has lost its middle."""
+
+_UNSAFE = re.compile(r"[^ -\[\]-~]")
+"""All but visible ASCII and the space, and the backslash."""
+
 
 def printable(text: str) -> str:
     """Pushed text made safe: one line of ASCII in which no byte steers a terminal.
 
-    Backslashes that were pushed are doubled, so that an escape cannot be mistaken for text.
+    A byte that is no UTF-8 or no visible ASCII is `\\xNN`, any other character `\\uNNNN`, a
+    backslash that was pushed is doubled: different texts stay different.
     """
-    shown = []
-    for char in text:
-        code = ord(char)
-        if char == "\\":
-            shown.append("\\\\")
-        elif 32 <= code < 127:
-            shown.append(char)
-        elif 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, by surrogateescape
-            shown.append(f"\\x{code - 0xDC00:02x}")
-        else:
-            shown.append(char.encode("ascii", "backslashreplace").decode()
-                         if code > 126 else f"\\x{code:02x}")
-    return "".join(shown).replace("\x7f", "\\x7f")
+    return _UNSAFE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if found[0] == "\\":
+        return r"\\"
+    if code < 0x80 or 0xDC80 <= code <= 0xDCFF:  # surrogateescape put bytes there
+        return f"\\x{code & 0xFF:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +62,19 @@ def rejection(told: Told) -> str:
     """All that a refused pusher reads; ends in one line for programs and a newline."""
     lines: list[str] = []
     done: list[Block] = []
-    indexed = list(enumerate(told.violations))
-    for _, group in groupby(indexed, key=lambda pair: pair[1].rule.id):
-        hits = list(group)
-        chosen = told.blocks[hits[0][0]]
-        lines += _rule([v for _, v in hits], chosen, told.pusher, repeated=chosen in done)
+    grouped = _by_rule(told.violations)
+    for hits in grouped.values():
+        chosen = told.blocks[told.violations.index(hits[0])]
+        lines += _rule(hits, chosen, told.pusher, repeated=chosen in done)
         done.append(chosen)
-    rules = list(dict.fromkeys(v.rule.id for v in told.violations))
-    lines.append(for_programs(told.push_id, rules, done[0].next.value))
+    lines.append(for_programs(told.push_id, list(grouped), done[0].next.value))
     return "\n".join(lines) + "\n"
 
 
 def warning(violations: Sequence[Violation], pusher: Pusher) -> str:
     """What an accepted pusher reads of rules that only warn."""
     lines: list[str] = []
-    for _, group in groupby(violations, key=lambda v: v.rule.id):
-        hits = list(group)
+    for hits in _by_rule(violations).values():
         lines += [*_head(hits, "warning: "), *_scene(hits[0], pusher), *_places(hits),
                   *_labelled("why: ", hits[0].finding.why or hits[0].rule.why)]
     lines.append("accepted; on a ref where these rules enforce it would be refused")
@@ -79,9 +83,9 @@ def warning(violations: Sequence[Violation], pusher: Pusher) -> str:
 
 def unjudged(reason: str, incident: str, word: str) -> str:
     """What a pusher reads when the push could not be judged. `reason` is one sentence."""
-    lines = _wrapped(f"policyd: could not be judged: {printable(reason)}")
+    lines = _wrapped(f"policyd: could not be judged: {printable(reason)}", "  ")
     lines += _wrapped(f"nothing was stored, and nothing is wrong with your commits; incident "
-                      f"{incident}, for the operator")
+                      f"{printable(incident)}, for the operator", "  ")
     lines.append(for_programs(incident, [], word))
     return "\n".join(lines) + "\n"
 
@@ -95,6 +99,14 @@ def for_programs(push_id: str, rules: Sequence[str], word: str) -> str:
         told["more"] = len(rules) - 1
     told["next"] = word
     return "policyd " + json.dumps(told, separators=(",", ":"))
+
+
+def _by_rule(violations: Sequence[Violation]) -> dict[str, list[Violation]]:
+    """Several policies may have found the same rule broken; it is told once."""
+    grouped: dict[str, list[Violation]] = {}
+    for violation in violations:
+        grouped.setdefault(violation.rule.id, []).append(violation)
+    return grouped
 
 
 def _rule(hits: Sequence[Violation], chosen: Block, pusher: Pusher, *,
@@ -116,7 +128,8 @@ def _head(hits: Sequence[Violation], what: str) -> list[str]:
 def _scene(hit: Violation, pusher: Pusher) -> list[str]:
     name = pusher.name if pusher.name is not None else "(no name)"
     scene = f", {hit.finding.scene}" if hit.finding.scene else ""
-    return _wrapped(f"  {printable(f'{name} to {hit.finding.ref}{scene}')}", "    ")
+    text = f"  {printable(f'{name} to {hit.finding.ref}{scene}')}"
+    return _wrapped(shortened(text, LONGEST), "    ")
 
 
 def _places(hits: Sequence[Violation]) -> list[str]:
@@ -146,17 +159,32 @@ def _command(line: str) -> str:
 
 
 def _labelled(label: str, text: str) -> list[str]:
-    return _wrapped(label + printable(text), " " * len(label))
+    return _wrapped(shortened(label + printable(text), LONGEST), " " * len(label))
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
+def _wrapped(text: str, indent: str) -> list[str]:
+    """Only the first line starts at the left: what goes on can pass for no line of ours."""
     return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=True,
                 break_on_hyphens=False)
 
 
 def shortened(text: str, room: int) -> str:
-    """Text that fits, its middle left out: both ends of a path say more than its middle."""
+    """Text that fits. The longest words, which are paths, give up their middle; then the end goes.
+
+    Both ends of a path say more than its middle.
+    """
     if len(text) <= room:
         return text
-    head = (room - 3) // 2
-    return f"{text[:head]}...{text[len(text) - (room - 3 - head):]}"
+    words = text.split(" ")
+    for width in range(room, SHORTEST - 1, -1):
+        fitting = " ".join(_without_middle(word, width) for word in words)
+        if len(fitting) <= room:
+            return fitting
+    return f"{fitting[:room - 3]}..."
+
+
+def _without_middle(word: str, width: int) -> str:
+    if len(word) <= width:
+        return word
+    head = (width - 3) // 2
+    return f"{word[:head]}...{word[len(word) - (width - 3 - head):]}"
