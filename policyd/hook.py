@@ -94,7 +94,8 @@ def _guarded(site: _Site, lines: Sequence[Line], given: Mapping[str, str]) -> in
         return _judged(site, lines, given)
     except Exception as error:
         incident = incidents.report(Path(site.state), "hook", error)
-        refuses = must_refuse(policies, [line.ref for line in lines])
+        refuses = must_refuse(policies, _pusher(site.active, given),
+                              [line.ref for line in lines], clock.now())
         _log_unjudged(site, lines, given, incident, accepted=not refuses)
         if refuses:
             return _tell_unjudged(error, incident)

@@ -94,9 +94,11 @@ def policies_for(active: Active, repository: str) -> tuple[Policy, ...]:
     return found
 
 
-def must_refuse(policies: Sequence[Policy], refs: Sequence[str]) -> bool:
+def must_refuse(policies: Sequence[Policy], pusher: str | None, refs: Sequence[str],
+                at: datetime) -> bool:
     """Whether a push to these refs that cannot be judged is refused: some rule enforces there."""
-    return any(enforces(policy, BY_ID, any(map(policy.guards, refs))) for policy in policies)
+    return any(enforces(policy, policy.groups_of(pusher), clock.today(policy.timezone, at),
+                        guarded=policy.guards(ref)) for policy in policies for ref in refs)
 
 
 def resolve(repo: PushedRepo, lines: Sequence[Line]) -> tuple[RefLine, ...]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from enum import Enum
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -24,7 +25,9 @@ from policyd.core.policy import (
     NamePattern,
     Pattern,
     Policy,
+    Reach,
     Settings,
+    Together,
     Zone,
 )
 from policyd.core.rule import Rule
@@ -115,6 +118,20 @@ class PolicyAuthored:
                         Literal["judge", "refuse"]] | None = None
     bounds: BoundsAuthored = field(default_factory=BoundsAuthored)
     timezone: Annotated[str, _timezone] = "UTC"
+    together: Together = Together.PUSH
+    queues: tuple[str, ...] = ()
+    mirror: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseAuthored:
+    """What every rule of a policy may say besides its own options."""
+
+    mode: Mode = Mode.ENFORCE
+    on: Reach | None = None
+    warn_for: tuple[str, ...] = ()
+    excepted: tuple[str, ...] = field(default=(), metadata={"key": "except"})
+    enforce_from: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +247,9 @@ def _policy(authored: PolicyAuthored, name: str, clauses: tuple[Clause, ...]) ->
         zones=tuple(Zone(zone, patterns) for zone, patterns in authored.zones.items()),
         groups=authored.groups,
         clauses=clauses,
+        together=authored.together,
+        queues=authored.queues,
+        mirror=authored.mirror,
     )
 
 
@@ -257,19 +277,45 @@ def _clauses(node: Node, rules: Mapping[str, Rule], faults: list[Fault]) -> Iter
         if clause is not None:
             yield clause
             faults.extend(_faults_of_options(clause, body, *names))
+            faults.extend(_faults_of_softening(clause, rule, body, names[1]))
 
 
 def _clause(rule: Rule, body: Node, faults: list[Fault]) -> Clause | None:
-    """`{mode: ..., options...}`. The options are those of the rule; `mode` is never one."""
+    """`{mode: ..., options...}`: what every rule may say, and the options of the rule."""
     if not isinstance(body, nodes.Mapping):
         faults.append(body.fault("a rule is a mapping of its mode and options, such as {}"))
         return None
-    mode_node = body.get("mode")
-    mode = Mode.ENFORCE if mode_node is None else decoding.attempt(mode_node, Mode, faults)
-    rest = tuple(entry for entry in body.entries if entry[0].text != "mode")
-    options: Any = decoding.attempt(
-        nodes.Mapping(body.source, body.line, body.column, rest), rule.options, faults)
-    return Clause(rule.id, mode, options) if mode is not None and options is not None else None
+    common = decoding.attempt(_only(body, _COMMON, True), ClauseAuthored, faults)
+    options: Any = decoding.attempt(_only(body, _COMMON, False), rule.options, faults)
+    if common is None or options is None:
+        return None
+    return Clause(rule.id, common.mode, options, common.on or rule.on, common.warn_for,
+                  common.excepted, common.enforce_from)
+
+
+_COMMON = frozenset({"mode", "on", "warn_for", "except", "enforce_from"})
+
+
+def _only(body: nodes.Mapping, keys: frozenset[str], inside: bool) -> nodes.Mapping:
+    """The part of a mapping whose keys are among `keys`, or are not."""
+    part = tuple(entry for entry in body.entries if (entry[0].text in keys) is inside)
+    return nodes.Mapping(body.source, body.line, body.column, part)
+
+
+def _faults_of_softening(clause: Clause, rule: Rule, body: Node,
+                         groups: frozenset[str]) -> Iterator[Fault]:
+    """`warn_for`, `except` and `enforce_from` where they cannot mean anything."""
+    for key, listed in (("warn_for", clause.warn_for), ("except", clause.excepted)):
+        if listed and not rule.lenient:
+            yield nodes.find(body, (key,)).fault(
+                f"{rule.id} holds for everybody; it knows no {key}")
+        for group in listed:
+            if group not in groups:
+                yield nodes.find(body, (key, group)).fault(
+                    decoding.unknown("group", group, sorted(groups)))
+    if clause.enforce_from is not None and clause.mode is not Mode.WARN:
+        yield nodes.find(body, ("enforce_from",)).fault(
+            "enforce_from turns warn into enforce on a day; write `mode: warn` beside it")
 
 
 def _faults_of_options(clause: Clause, body: Node, zones: frozenset[str],
@@ -282,12 +328,15 @@ def _faults_of_options(clause: Clause, body: Node, zones: frozenset[str],
 
 
 def _under(ceiling: Mode, clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    """No clause counts for more than the policy, not on a later day either."""
     strictness = partial(min, key=lambda mode: mode.strictness)
-    return tuple(Clause(c.rule, strictness((c.mode, ceiling)), c.options) for c in clauses)
+    return tuple(replace(
+        c, mode=strictness((c.mode, ceiling)),
+        enforce_from=c.enforce_from if ceiling is Mode.ENFORCE else None) for c in clauses)
 
 
 def _with_always(clauses: tuple[Clause, ...], rules: Mapping[str, Rule]) -> tuple[Clause, ...]:
-    if not any(c.mode is Mode.ENFORCE for c in clauses):
+    if not any(c.mode is Mode.ENFORCE or c.enforce_from is not None for c in clauses):
         return clauses
     named = {c.rule for c in clauses}
     return clauses + tuple(Clause(rule, Mode.ENFORCE, rules[rule].options())
@@ -314,7 +363,7 @@ def _unknown_timezone(node: Node, knows_timezone: Callable[[str], bool]) -> Iter
 
 def _undefined_groups(node: Node) -> Iterator[Fault]:
     groups = _keys(node, "groups")
-    for key in ("creators", "rewriters"):
+    for key in ("creators", "rewriters", "queues"):
         listed = _get(node, key)
         for item in listed.items if isinstance(listed, nodes.Sequence) else ():
             if isinstance(item, nodes.Scalar) and item.text not in groups:

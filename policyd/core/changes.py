@@ -50,6 +50,9 @@ def _policy(policy: Policy) -> Iterator[tuple[str, str]]:
     yield "rewriters", ", ".join(policy.rewriters)
     yield "namespaces", ", ".join(f"{p.glob}: {what}" for p, what in policy.namespaces)
     yield "timezone", policy.timezone
+    yield "together", policy.together.value
+    yield "queues", ", ".join(policy.queues)
+    yield "mirror", str(policy.mirror).lower()
     yield from _bounds(policy.bounds)
     for zone in policy.zones:
         yield f"zones.{zone.name}", ", ".join(p.glob for p in zone.patterns)
@@ -66,6 +69,11 @@ def _bounds(bounds: Bounds) -> Iterator[tuple[str, str]]:
 
 def _clause(clause: Clause) -> Iterator[tuple[str, str]]:
     yield f"rules.{clause.rule}", clause.mode.value
+    for name, value in (("on", clause.on.value), ("warn_for", ", ".join(clause.warn_for)),
+                        ("except", ", ".join(clause.excepted)),
+                        ("enforce_from", str(clause.enforce_from or ""))):
+        if value:
+            yield f"rules.{clause.rule}.{name}", value
     for one in fields(clause.options):
         yield f"rules.{clause.rule}.{one.name}", _text(getattr(clause.options, one.name))
 

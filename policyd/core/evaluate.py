@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from enum import Enum
 
 from policyd.core.errors import PolicydError
@@ -54,10 +55,10 @@ def needs_of(policy: Policy, rules: Mapping[str, Rule]) -> frozenset[Need]:
     return frozenset().union(*asked)
 
 
-def enforces(policy: Policy, rules: Mapping[str, Rule], refs_guarded: bool) -> bool:
-    """Whether a failure to judge this push must refuse it."""
-    return any(clause.mode is Mode.ENFORCE and (refs_guarded or not rules[clause.rule].guarded_only)
-               for clause in _live(policy))
+def enforces(policy: Policy, groups: frozenset[str], today: date, *, guarded: bool) -> bool:
+    """Whether a failure to judge a push to such a ref must refuse it."""
+    return any(clause.mode_for(groups, today, guarded=guarded) is Mode.ENFORCE
+               for clause in policy.clauses)
 
 
 def evaluate(given: Situation, policy: Policy, rules: Mapping[str, Rule], *,
@@ -70,7 +71,7 @@ def evaluate(given: Situation, policy: Policy, rules: Mapping[str, Rule], *,
     spent: dict[str, float] = {}
     for clause in sorted(_live(policy), key=lambda clause: list(rules).index(clause.rule)):
         rule, start = rules[clause.rule], seconds()
-        for mode, part in _parts(given, clause, rule):
+        for mode, part in _parts(given, clause):
             try:
                 findings = tuple(rule.check(part, clause.options))
             except Exception as error:
@@ -99,12 +100,12 @@ def _live(policy: Policy) -> Iterator[Clause]:
     return (clause for clause in policy.clauses if clause.mode is not Mode.OFF)
 
 
-def _parts(given: Situation, clause: Clause, rule: Rule) -> Iterator[tuple[Mode, Situation]]:
-    """The push as the rule sees it: the refs on which it enforces, then those it only warns on."""
-    if not rule.guarded_only or clause.mode is not Mode.ENFORCE:
-        yield clause.mode, given
-        return
-    for guarded, mode in ((True, Mode.ENFORCE), (False, Mode.WARN)):
-        chosen: tuple[Update, ...] = tuple(u for u in given.updates if u.guarded is guarded)
-        if chosen:
-            yield mode, replace(given, updates=chosen)
+def _parts(given: Situation, clause: Clause) -> Iterator[tuple[Mode, Situation]]:
+    """The push as the rule sees it: by how much a finding counts on each ref, strictest first."""
+    by_mode: dict[Mode, list[Update]] = {}
+    for update in given.updates:
+        mode = clause.mode_for(given.pusher.groups, given.today, guarded=update.guarded)
+        by_mode.setdefault(mode, []).append(update)
+    for mode in sorted(by_mode, key=lambda mode: -mode.strictness):
+        if mode is not Mode.OFF:
+            yield mode, replace(given, updates=tuple(by_mode[mode]))

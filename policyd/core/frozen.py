@@ -20,9 +20,9 @@ from hashlib import sha256
 from typing import Any, Union, cast, get_args, get_origin
 
 from policyd.core.errors import CannotJudge
-from policyd.core.policy import Active, Clause, Mode, Policy, Settings
+from policyd.core.policy import Active, Clause, Policy, Settings
 
-FORMAT = 1
+FORMAT = 2
 _REMEDY = "the operator repairs it with `policyd policy apply`"
 
 
@@ -106,8 +106,8 @@ class _Thaw:
 
     def value(self, raw: Any, type_: Any) -> Any:
         if type_ is Clause:
-            return Clause(raw["rule"], Mode(raw["mode"]),
-                          self.value(raw["options"], self._known(raw["rule"])))
+            hints = {**_hints(Clause), "options": self._known(raw["rule"])}
+            return Clause(**{key: self.value(item, hints[key]) for key, item in raw.items()})
         if is_dataclass(type_):
             hints = _hints(cast(type, type_))
             return cast(type, type_)(**{key: self.value(item, hints[key])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -59,6 +60,20 @@ class Zone:
     patterns: tuple[Pattern, ...]
 
 
+class Reach(Enum):
+    """The refs on which a rule enforces; on others, enforce is lowered to warn."""
+
+    ALL = "all"
+    GUARDED = "guarded"
+
+
+class Together(Enum):
+    """What "the same push" is for rules that keep things apart."""
+
+    PUSH = "push"
+    REF = "ref"
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A rule as one policy uses it; `options` is an instance of the rule's options type."""
@@ -66,6 +81,25 @@ class Clause:
     rule: str
     mode: Mode
     options: Any
+    on: Reach = Reach.ALL
+    warn_for: tuple[str, ...] = ()
+    """Groups for whom the rule warns at the most."""
+    excepted: tuple[str, ...] = ()
+    """Groups for whom the rule is off."""
+    enforce_from: date | None = None
+    """The first day, in the policy's zone, on which warn becomes enforce."""
+
+    def mode_for(self, groups: frozenset[str], today: date, *, guarded: bool) -> Mode:
+        """How much a finding counts for a pusher of these groups on this day and ref."""
+        if groups & set(self.excepted):
+            return Mode.OFF
+        mode = self.mode
+        if mode is Mode.WARN and self.enforce_from is not None and today >= self.enforce_from:
+            mode = Mode.ENFORCE
+        if mode is Mode.ENFORCE and (groups & set(self.warn_for)
+                                     or (self.on is Reach.GUARDED and not guarded)):
+            return Mode.WARN
+        return mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +130,11 @@ class Policy:
     zones: tuple[Zone, ...]
     groups: Mapping[str, tuple[str, ...]]
     clauses: tuple[Clause, ...]
+    together: Together = Together.PUSH
+    queues: tuple[str, ...] = ()
+    """Groups whose pushes to guarded branches are judged step by step: merge queues."""
+    mirror: bool = False
+    """A repository that is only written by replication: every push is refused."""
 
     def holds_for(self, repository: str) -> bool:
         return last_match(self.repositories, repository)

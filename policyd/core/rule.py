@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from policyd.core.facts import Need, Situation
+from policyd.core.policy import Reach
 
 
 class Next(Enum):
@@ -85,10 +86,12 @@ class Rule:
     accepts: tuple[Example, ...]
     rejects: tuple[Example, ...]
     needs: frozenset[Need] = frozenset()
-    guarded_only: bool = False
-    """Content rules enforce on guarded refs; elsewhere enforce is lowered to warn."""
-    doc: str = field(default="")
-    """Filled from the module's docstring."""
+    on: Reach = Reach.ALL
+    """Where a policy that says nothing enforces it: content rules on guarded refs."""
+    lenient: bool = False
+    """Whether a policy may soften it for groups; rules that hold invariant 0 may not be."""
+    doc: str | None = None
+    """The docstring of its file, for the manual page."""
 
 
 def undefined_zones(where: tuple[str, ...], named: Iterable[str],

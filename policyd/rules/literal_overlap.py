@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Gained, Literals, Need, Occurrence, Situation, Unreadable, Update
+from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
 
@@ -113,6 +114,7 @@ RULE = Rule(
     fix="Relate two calls, or read the value from a receipt that somebody else recorded.",
     options=Options,
     check=check,
+    doc=__doc__,
     accepts=(
         Example("nothing shared", _with({_RATE: "returned"}, {'"EUR 7.00"': "compared"}),
                 Options()),
@@ -135,5 +137,6 @@ RULE = Rule(
                 Options()),
     ),
     needs=frozenset({Need.LITERALS}),
-    guarded_only=True,
+    on=Reach.GUARDED,
+    lenient=True,
 )

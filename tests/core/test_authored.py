@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,6 +114,14 @@ def test_a_ceiling_raises_nothing():
     assert policy.clause("apart").mode is Mode.OBSERVE
 
 
+def test_a_day_that_enforces_brings_the_ordinary_rules_and_never_breaks_the_ceiling():
+    later = WHOLE.replace("  apart: {", "  apart: {mode: warn, enforce_from: 2027-01-15, ")
+    assert {c.rule for c in compiled(later).clauses} == {"apart", "ordinary-refs", "ordinary-tree"}
+    assert compiled(later).clause("apart").enforce_from == date(2027, 1, 15)
+    capped = compiled(later + "mode: warn\n").clause("apart")
+    assert (capped.mode, capped.enforce_from) == (Mode.WARN, None)
+
+
 def test_an_ordinary_rule_that_is_named_stays_as_named_and_is_warned_of():
     text = WHOLE + "  ordinary-refs: {mode: warn}\n"
     assert compiled(text).clause("ordinary-refs").mode is Mode.WARN
@@ -150,7 +159,15 @@ def test_what_no_namespace_pattern_matches_is_refused():
     ('["**", "!sandbox/**"]', "[]", "2:15: no repository is taken in"),
     ("maintainers:", "people:", None),
     ("  apart: {", "  aprt: {", "10:3: unknown rule 'aprt'; did you mean 'apart'?"),
-    ("  apart: {", "  apart: {on: guarded, ", "10:11: unknown key 'on'; known: keep_apart"),
+    ("  apart: {", "  apart: {onn: guarded, ", None),
+    ("  apart: {", "  apart: {on: heads, ", "10:15: expected one of all, guarded; found 'heads'"),
+    ("  apart: {", "  apart: {warn_for: [maintainers], ",
+     "10:11: apart holds for everybody; it knows no warn_for"),
+    ("  apart: {", "  apart: {except: [maintainers], ",
+     "10:11: apart holds for everybody; it knows no except"),
+    ("  apart: {", "  apart: {enforce_from: 2027-01-15, ",
+     "10:11: enforce_from turns warn into enforce on a day; write `mode: warn` beside it"),
+    ("  apart: {", "  apart: {mode: warn, enforce_from: 2027-02-30, ", None),
     ("  apart: {", "  apart: {mode: on, ",
      "10:17: expected one of off, observe, warn, enforce; found 'on'"),
     ("[oracle]", "[orcle]", "10:33: no zone orcle"),
@@ -175,8 +192,9 @@ def test_a_fault_stands_where_it_is_mended(old, new, fault):
     ("timezone: ../etc", "11:11: '../etc' is no time zone, such as Europe/Madrid"),
     ("namespaces: {heads: judge}", None),
     ("namespaces: {refs/x: allow}", "11:22: expected one of judge, refuse; found 'allow'"),
-    ("together: push", None), ("queues: []", None), ("mirror: false", None),
-    ("records_from: {}", None), ("extends: x", None),
+    ("together: commit", "11:11: expected one of push, ref; found 'commit'"),
+    ("queues: [bots]", "11:10: unknown group 'bots'; known: maintainers"),
+    ("mirror: yes", None), ("records_from: {}", None), ("extends: x", None),
 ])
 def test_a_further_key_can_be_wrong(line, fault):
     found = faults(WHOLE + line + "\n", knows_timezone=lambda name: name == "UTC")
