@@ -18,11 +18,12 @@ from policyd.core.facts import Gained, Literals, Need, Occurrence, Situation, Un
 from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
+from policyd.languages.literal import text_form
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`min_length` in characters; `allow` lists texts that both sides may share.
+    """`min_length` in characters; `allow` lists texts and numbers that both sides may share.
 
     `source` and `tests` name the zones that are compared.
     """
@@ -52,9 +53,8 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
 def _pasted(update: Update, gained: Mapping[str, Gained], options: Options) -> Iterator[Finding]:
     code = gained.get(options.source, Gained()).values
     tests = gained.get(options.tests, Gained()).values
-    allowed = {literal.lower() for literal in options.allow}
-    shared = [value for value in tests if value in code
-              and value.strip('"').lower() not in allowed
+    allowed = {*options.allow, *map(text_form, options.allow)}
+    shared = [value for value in tests if value in code and value not in allowed
               and not _is_message(code[value], tests[value])]
     for value in sorted(shared, key=lambda value: (tests[value][0].path, tests[value][0].line)):
         yield _finding(update, value, tests[value], code[value])
