@@ -82,8 +82,10 @@ def _finding(update: Update, value: str, tests: tuple[Occurrence, ...],
 
 
 def _lines(tests: tuple[Occurrence, ...]) -> str:
-    numbers = ", ".join(str(line) for line in sorted({o.line for o in tests})[:4])
-    return f"line {numbers} of {tests[0].path}"
+    """Lines of the first file; the others are found when that one is mended."""
+    path = tests[0].path
+    numbers = sorted({o.line for o in tests if o.path == path})[:4]
+    return f"line {', '.join(map(str, numbers))} of {path}"
 
 
 def _unread(update: Update, unread: Unreadable) -> Finding:

@@ -71,7 +71,9 @@ def _form(update: Update) -> Iterator[_Odd]:
     if update.claim is not None:
         yield "moved meanwhile", Repair("retry", Next.RETRY)
     if update.namespace == "refuse":
-        yield "lies in a namespace not taken here", Repair("elsewhere", Next.EDIT)
+        yield "lies in a namespace not taken here", (
+            Repair("elsewhere", Next.EDIT) if update.new else Repair("stop", Next.STOP, words=(
+                "the operator deletes it on the server if it has to go",)))
     if update.new is None:
         return
     if update.peels in ("tree", "blob"):
@@ -134,6 +136,7 @@ RULE = Rule(
     fix="Move guarded refs forward only; push anything else to a branch of its own.",
     options=Options,
     check=check,
+    doc=__doc__,
     accepts=(
         Example("a step forward", _given(), Options()),
         Example("a rewriter rewrites", _given(rewriter=True, op=Op.REWRITE), Options()),
@@ -164,5 +167,8 @@ RULE = Rule(
         Example("a replacement", _given(guarded=False, ref="refs/replace/" + "1" * 40), Options()),
         Example("a namespace that is not taken",
                 _given(guarded=False, ref="refs/meta/config", namespace="refuse"), Options()),
+        Example("a deletion in a namespace that is not taken",
+                _given(guarded=False, ref="refs/meta/config", namespace="refuse", **_GONE),
+                Options()),
     ),
 )

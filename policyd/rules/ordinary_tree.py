@@ -45,6 +45,7 @@ RULE = Rule(
     fix="Take the entry out in a commit on top, or make it an ordinary file or folder.",
     options=Options,
     check=check,
+    doc=__doc__,
     accepts=(
         Example("nothing odd", _with(), Options()),
         Example("a link into a zone that nobody protects",

@@ -101,6 +101,7 @@ RULE = Rule(
     fix="Leave the zone as it is and propose the change; a listed writer pushes it.",
     options=Options,
     check=check,
+    doc=__doc__,
     accepts=(
         Example("a listed writer",
                 push(touching(_ANSWER), name="mei", groups=frozenset({"maintainers"})), _WRITERS),

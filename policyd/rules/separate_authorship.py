@@ -99,6 +99,7 @@ RULE = Rule(
     fix="Push the code and what judges it apart; what judges it is a listed writer's to push.",
     options=Options,
     check=check,
+    doc=__doc__,
     accepts=(
         Example("code alone", push(touching(_CODE, _DOCS)), _APART),
         Example("oracle alone", push(touching(_ANSWER)), _APART),
