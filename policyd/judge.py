@@ -11,6 +11,7 @@ from datetime import datetime
 from policyd.adapters import clock, gains, mend
 from policyd.adapters.gitchild import GitChild
 from policyd.adapters.gitrepo import Missing, PushedRepo
+from policyd.adapters.hookinput import Line
 from policyd.adapters.look import Look, RefLine
 from policyd.core.errors import CannotJudge
 from policyd.core.evaluate import Verdict, enforces, evaluate, needs_of, together
@@ -19,15 +20,6 @@ from policyd.core.index import Index
 from policyd.core.policy import Active, Mode, Policy
 from policyd.core.repair import Block, block
 from policyd.rules import BY_ID
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of the hook's input as git gave it: hex ids and a ref name."""
-
-    old: str
-    new: str
-    ref: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +86,13 @@ def policies_for(active: Active, repository: str) -> tuple[Policy, ...]:
     return found
 
 
-def must_refuse(policies: Sequence[Policy], pusher: str | None, refs: Sequence[str],
-                at: datetime) -> bool:
-    """Whether a push to these refs that cannot be judged is refused: some rule enforces there."""
+def must_refuse(policies: Sequence[Policy], pusher: str | None, at: datetime) -> bool:
+    """Whether a push that cannot be judged is refused: some rule enforces for this pusher.
+
+    Which refs are guarded may be what could not be found out, so that each counts as guarded.
+    """
     return any(enforces(policy, policy.groups_of(pusher), clock.today(policy.timezone, at),
-                        guarded=policy.guards(ref)) for policy in policies for ref in refs)
+                        guarded=True) for policy in policies)
 
 
 def resolve(repo: PushedRepo, lines: Sequence[Line]) -> tuple[RefLine, ...]:
@@ -179,7 +173,7 @@ def _names(policy: Policy, groups: Sequence[str]) -> tuple[str, ...]:
 
 def _with_literals(look: Look, update: Update, deadline: float) -> Update:
     clause = look.policy.clause("literal-overlap")
-    if clause is None or not update.guarded:
+    if clause is None:
         return update
     options = clause.options
     found = gains.literals(look, update, (options.source, options.tests),

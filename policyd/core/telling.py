@@ -1,0 +1,87 @@
+"""What a pusher reads in the end: a rejection, warnings, or the answer to a question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from policyd.core import render
+from policyd.core.evaluate import Verdict, Violation
+from policyd.core.facts import Pusher
+from policyd.core.policy import Mode
+from policyd.core.repair import Block
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A verdict on its way to the pusher."""
+
+    push_id: str
+    pusher: Pusher
+    verdict: Verdict
+    blocks: Mapping[int, Block]
+    """What mends each enforced finding, by its position among them."""
+    check: str | None = None
+    """The branch that a question was about; None for a push."""
+
+
+def answer(told: Answer, *, everything: bool) -> str:
+    """All lines; empty when there is nothing to say. `everything` makes the last one whole."""
+    text = _question(told) if told.check is not None else _push(told)
+    if not everything:
+        return text
+    lines = text.splitlines()
+    if lines and lines[-1].startswith("policyd {"):
+        lines.pop()
+    return "\n".join([*lines, whole(told)]) + "\n"
+
+
+def cannot_ask(reason: str, push_id: str) -> str:
+    """What somebody reads whose push to refs/check/ is no question that can be answered."""
+    return (f"policyd: check: {render.printable(reason)}\n"
+            f"{render.for_programs(push_id, [], 'stop')}\n")
+
+
+def whole(told: Answer) -> str:
+    """Every finding with every place, as one line for programs."""
+    enforced = told.verdict.of(Mode.ENFORCE)
+    found = [_finding(v, told.blocks.get(n)) for n, v in enumerate(enforced)]
+    found += [_finding(v, None) for v in told.verdict.of(Mode.WARN)]
+    after = told.blocks[0].next.value if enforced else "push"
+    return "policyd " + json.dumps(
+        {"id": told.push_id, "verdict": told.verdict.outcome.value, "findings": found,
+         "next": after}, separators=(",", ":"))
+
+
+def _push(told: Answer) -> str:
+    enforced, warned = told.verdict.of(Mode.ENFORCE), told.verdict.of(Mode.WARN)
+    if enforced:
+        return _rejection(told, enforced)
+    return render.warning(warned, told.pusher) if warned else ""
+
+
+def _question(told: Answer) -> str:
+    branch = render.printable(str(told.check).removeprefix("refs/heads/"))
+    enforced, warned = told.verdict.of(Mode.ENFORCE), told.verdict.of(Mode.WARN)
+    if enforced:
+        return f"policyd: check: {branch} would refuse this\n{_rejection(told, enforced)}"
+    warnings = render.warning(warned, told.pusher) if warned else ""
+    return (f"policyd: check: {branch} would take this\n{warnings}"
+            f"{render.for_programs(told.push_id, [], 'push')}\n")
+
+
+def _rejection(told: Answer, enforced: tuple[Violation, ...]) -> str:
+    return render.rejection(render.Told(told.push_id, told.pusher, enforced, told.blocks))
+
+
+def _finding(violation: Violation, block: Block | None) -> dict[str, object]:
+    finding = violation.finding
+    found: dict[str, object] = {
+        "rule": violation.rule.id, "mode": violation.mode.value, "ref": finding.ref,
+        "says": finding.says, "why": finding.why or violation.rule.why,
+        "places": [{"commit": p.commit, "path": p.path, "line": p.line, "note": p.note}
+                   for p in finding.places]}
+    if block is not None:
+        found |= {"do": [block.says, *block.commands], "next": block.next.value}
+    return found
