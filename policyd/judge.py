@@ -111,7 +111,7 @@ def _part(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[Re
     pusher = Pusher(request.pusher, policy.groups_of(request.pusher))
     tips = {ref: tip for ref, tip in index.branches.items() if policy.guards(ref)}
     look = Look(repo, GitChild(request.git_dir, request.environment, deadline), policy, tips=tips,
-                extra=index.extra, maintainer="maintainers" in pusher.groups, deadline=deadline)
+                extra=index.extra, groups=pusher.groups, deadline=deadline)
     needs = needs_of(policy, BY_ID)
     try:
         updates = look.updates(lines, needs)
@@ -146,7 +146,8 @@ def _situation(policy: Policy, pusher: Pusher, updates: tuple[Update, ...], *, e
         creators=_names(policy, policy.creators),
         rewriter=bool(pusher.groups & set(policy.rewriters)), empty=empty,
         may_write=frozenset(z for z, groups in writers.items() if pusher.groups & set(groups)),
-        protected=frozenset(writers) | apart, members=policy.groups,
+        protected=frozenset(writers) | apart, members=policy.groups, together=policy.together,
+        mirror=policy.mirror,
         today=clock.today(policy.timezone, at))
 
 

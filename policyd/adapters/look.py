@@ -9,15 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
-from policyd.adapters.gitchild import EMPTY_TREE, Change, GitChild
+from policyd.adapters.gitchild import EMPTY_TREE, Change, GitChild, Pair
 from policyd.adapters.gitrepo import Missing, PushedRepo
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import Commit, Need, OddEntry, Op, Touch, Update
 from policyd.core.graph import Graph, Header
 from policyd.core.oddtrees import OddTrees
 from policyd.core.policy import Policy
-from policyd.core.trees import TREE, Node, Trees, merge
+from policyd.core.trees import TREE, Node, Trees, leaf, merge
 from policyd.core.zones import ZoneMap
 
 FEW = 64
@@ -42,23 +43,24 @@ class Look:
     """One push looked at through one policy."""
 
     def __init__(self, repo: PushedRepo, child: GitChild, policy: Policy, *,
-                 tips: Mapping[str, str], extra: Sequence[str], maintainer: bool,
+                 tips: Mapping[str, str], extra: Sequence[str], groups: frozenset[str],
                  deadline: float) -> None:
         """`tips` (guarded branch to hex id) and `extra` are the accepted history.
 
-        `deadline` is in seconds of the monotonic clock.
+        `groups` are the pusher's, `deadline` is in seconds of the monotonic clock.
         """
         self.repo, self._child, self.policy = repo, child, policy
         self.tips = {ref: bytes.fromhex(oid) for ref, oid in tips.items()}
         self._accepted = sorted({*self.tips.values(), *map(bytes.fromhex, extra)})
-        self._maintainer = maintainer
+        self._maintainer = "maintainers" in groups
+        self._by_step = bool(groups & set(policy.queues))
         self._deadline = deadline
         self.zones = ZoneMap(policy.zones)
         self.trees = Trees(repo.tree)
         self.graph = Graph(repo.header, child.merge_bases)
         self._touches: dict[bytes, tuple[Touch, ...]] = {}
         self._expected: dict[tuple[bytes, ...], Node] = {}
-        self._nets: dict[bytes, tuple[tuple[bytes, ...], tuple[Touch, ...]]] = {}
+        self._nets: dict[tuple[bytes, int], tuple[tuple[bytes, ...], tuple[Touch, ...]]] = {}
         self._zoned: dict[bytes, Touch | None] = {}
         self._judged = _Judged({}, set())
         self._files = 0
@@ -153,7 +155,29 @@ class Look:
             commits=tuple(Commit(oid.hex(), touches) for oid in reversed(commits)
                           if (touches := self._touches[oid])),
             boundary=tuple(oid.hex() for oid in boundary), net=net, arrivals=arrivals,
-            odd_entries=odd)
+            odd_entries=odd, steps=self._queue_steps(update, tip) if self._by_step else ())
+
+    def _queue_steps(self, update: Update, tip: bytes) -> tuple[Update, ...]:
+        """Each first-parent step of a guarded branch as an update of its own, oldest first."""
+        if not update.guarded or update.op is not Op.UPDATE:
+            return ()
+        line: list[bytes] = []
+        step: bytes | None = tip
+        while step is not None and step in self._judged.found:
+            line.append(step)
+            step = next(iter(self._judged.found[step][1]), None)
+        return tuple(self._step(update, old, new)
+                     for old, new in pairwise([step, *reversed(line)]) if new is not None)
+
+    def _step(self, update: Update, old: bytes | None, new: bytes) -> Update:
+        known = set(self._judged.behind(old)) if old is not None else set()
+        commits = [oid for oid in self._judged.behind(new) if oid not in known]
+        boundary, net = self._net(new, commits)
+        return replace(
+            update, old=old.hex() if old is not None else None, new=new.hex(), tip=new.hex(),
+            judged=len(commits), boundary=tuple(oid.hex() for oid in boundary), net=net,
+            commits=tuple(Commit(oid.hex(), touches) for oid in reversed(commits)
+                          if (touches := self._touches[oid])))
 
     def _op(self, line: RefLine, kind: str, tip: bytes, judged: _Judged) -> Op:
         if line.new is None:
@@ -201,53 +225,77 @@ class Look:
 
     def _touched(self, commit: bytes, judged: Mapping[bytes, Header]) -> tuple[Touch, ...]:
         tree, parents, _ = judged[commit]
-        settled = self._maintainer and len(parents) > 1 and not any(p in judged for p in parents)
-        return self._changed(self._merge_of(parents), (TREE, tree), conflicts=not settled)
+        return self._changed(self._merge_of(parents), (TREE, tree),
+                             conflicts=not self._is_settled(parents, judged))
+
+    def _is_settled(self, parents: Sequence[bytes], judged: Mapping[bytes, Header]) -> bool:
+        """Whether a merge's conflicts are its pusher's to settle: a maintainer's, of old sides."""
+        return self._maintainer and len(parents) > 1 and not any(p in judged for p in parents)
 
     def _in_bulk(self, found: Mapping[bytes, Header]) -> list[bytes]:
         """Let git compare trees; returns the commits that it cannot settle.
 
-        A merge of two is clean exactly when what it changes against its first parent is what
-        its second parent changed against the one merge base; anything else is looked at here.
+        The merges are prepared while git compares the rest, and the rest is read while it
+        compares the merges.
         """
-        asked: list[tuple[bytes, tuple[tuple[bytes, bytes], ...]]] = []
-        rest: list[bytes] = []
-        for commit, (tree, parents, _) in found.items():
-            trees = [self.graph.header(parent)[0] for parent in parents]
-            bases = self.graph.bases(parents[0], parents[1:]) if len(parents) == 2 else ()
-            if len(parents) < 2:
-                asked.append((commit, ((trees[0] if trees else EMPTY_TREE, tree),)))
-            elif len(bases) == 1:
-                base = self.graph.header(bases[0])[0]
-                asked.append((commit, ((trees[0], tree), (base, trees[1]))))
-            else:
-                rest.append(commit)
-        answers = self._child.diffs([pair for _, pairs in asked for pair in pairs])
-        for commit, pairs in asked:
-            changes = next(answers)
-            if len(pairs) == 1:
-                self._touches[commit] = self._zone_all(path for _, path in changes)
-            elif self._zoned_only(changes) == self._zoned_only(next(answers)):
-                self._touches[commit] = ()
-            else:
-                rest.append(commit)
-        return rest
+        plain = {commit: (self._tree_before(parents), tree)
+                 for commit, (tree, parents, _) in found.items() if len(parents) < 2}
+        answers = self._child.diffs(list(plain.values()))
+        merges = self._simple_merges(found)
+        merged = self._child.diffs([pair for pairs in merges.values() for pair in pairs])
+        for commit, changes in zip(plain, answers, strict=True):
+            self._touches[commit] = self._zone_all(path for _, path in changes)
+        for commit, ((_, tree), (_, theirs)) in merges.items():
+            paths = self._decided(tree, theirs, next(merged), next(merged))
+            self._touches[commit] = self._zone_all(paths)
+        return [commit for commit in found if commit not in plain and commit not in merges]
 
-    def _zoned_only(self, changes: Sequence[Change]) -> list[Change]:
-        return [change for change in changes if self._zone_of(change[1]) is not None]
+    def _tree_before(self, parents: Sequence[bytes]) -> bytes:
+        return self.graph.header(parents[0])[0] if parents else EMPTY_TREE
+
+    def _simple_merges(self, found: Mapping[bytes, Header]) -> dict[bytes, tuple[Pair, Pair]]:
+        """The merges of two with one base: what each changes, and what its second parent did."""
+        simple: dict[bytes, tuple[Pair, Pair]] = {}
+        for commit, (tree, parents, _) in found.items():
+            if len(parents) != 2 or self._is_settled(parents, found):
+                continue
+            bases = self.graph.bases(parents[0], parents[1:])
+            if len(bases) == 1:
+                ours, theirs, base = (self.graph.header(c)[0] for c in (*parents, *bases))
+                simple[commit] = ((ours, tree), (base, theirs))
+        return simple
+
+    def _decided(self, tree: bytes, theirs: bytes, made: Sequence[Change],
+                 brought: Sequence[Change]) -> Iterator[bytes]:
+        """The zoned paths on which a merge is not what the path-level merge leaves.
+
+        `made` is what it changes against its first parent, `brought` what its second parent
+        changed against the one base. A clean merge makes what is brought. A path that is only
+        brought is left as it was: no decision where both sides had done the same to it.
+        """
+        if made == brought:
+            return
+        ours = {path for _, path in made}
+        for path in {path for _, path in {*made} ^ {*brought}}:
+            if self._zone_of(path) is not None and (
+                    path in ours or self._leaf(tree, path) != self._leaf(theirs, path)):
+                yield path
+
+    def _leaf(self, tree: bytes, path: bytes) -> Node:
+        return leaf(self.trees.at(tree, path))
 
     def _net(self, tip: bytes, commits: Sequence[bytes]
              ) -> tuple[tuple[bytes, ...], tuple[Touch, ...]]:
         """The boundary of the judged commits behind a tip, and their net change."""
         if not commits:
             return (), ()
-        known = self._nets.get(tip)
+        known = self._nets.get((tip, len(commits)))
         if known is None:
             judged = set(commits)
             parents = [p for commit in reversed(commits) for p in self.graph.header(commit)[1]]
             boundary = self.graph.independent(p for p in parents if p not in judged)
             tree = self.graph.header(tip)[0]
-            known = self._nets[tip] = (boundary, self._changed(
+            known = self._nets[tip, len(commits)] = (boundary, self._changed(
                 self._merge_of(boundary), (TREE, tree), conflicts=not self._maintainer))
         return known
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 
+from policyd.core.policy import Together
+
 ZERO = "0" * 40
 """The object id that stands for "no such ref" on git's side."""
 
@@ -140,6 +142,8 @@ class Update:
     arrivals: tuple[Touch, ...] = ()
     odd_entries: tuple[OddEntry, ...] = ()
     literals: Literals | None = None
+    steps: tuple[Update, ...] = ()
+    """The first-parent steps of a merge queue's push, each as an update; else empty."""
 
     @property
     def branch(self) -> str | None:
@@ -159,6 +163,10 @@ class Situation:
     """The names of those who may."""
     rewriter: bool = False
     """Whether the pusher may move guarded branches other than forward."""
+    together: Together = Together.PUSH
+    """What rules that keep things apart take for one change."""
+    mirror: bool = False
+    """Whether the repository is only written by replication."""
     empty: bool = False
     """Whether the repository has no guarded branch yet."""
     may_write: frozenset[str] = frozenset()

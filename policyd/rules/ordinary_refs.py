@@ -56,7 +56,10 @@ _Odd = tuple[str, Repair]
 def _odd(given: Situation, update: Update) -> Iterator[_Odd]:
     """The first thing out of order is told: what follows would only repeat it."""
     form = next(_form(update), None)
-    if form is not None:
+    if given.mirror:
+        yield "belongs to a mirror", Repair("stop", Next.STOP, words=(
+            "push to the repository that this one mirrors",))
+    elif form is not None:
         yield form
     elif update.guarded:
         yield from (_guarded_tag if update.branch is None else _guarded_branch)(given, update)
@@ -122,8 +125,9 @@ def _guarded_tag(given: Situation, update: Update) -> Iterator[_Odd]:
 
 
 def _given(creator: bool = False, rewriter: bool = False, empty: bool = False,
-           **more: Any) -> Situation:
-    return push(update=replace(MAIN, **more), creator=creator, rewriter=rewriter, empty=empty)
+           mirror: bool = False, **more: Any) -> Situation:
+    return push(update=replace(MAIN, **more), creator=creator, rewriter=rewriter, empty=empty,
+                mirror=mirror)
 
 
 _TAG = "refs/tags/v1"
@@ -151,6 +155,7 @@ RULE = Rule(
     ),
     rejects=(
         Example("a rewind", _given(op=Op.REWRITE), Options()),
+        Example("any push to a mirror", _given(mirror=True), Options()),
         Example("a new guarded branch by anybody", _given(tip_accepted=True, **_NEW), Options()),
         Example("a new guarded branch at a commit of its own",
                 _given(creator=True, **_NEW), Options()),

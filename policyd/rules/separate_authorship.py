@@ -1,17 +1,19 @@
 """Code and what judges it never change together.
 
-The unit is the push: all its refs, every judged commit and the net change are looked at, and
-what a merge decides counts as touched. Splitting the change over two commits of one push, or
+The unit is the push (or each ref, or each step of a merge queue, where the policy says so): all
+its refs, every judged commit and the net change are looked at, and what a merge decides counts
+as touched. Splitting the change over two commits of one push, or
 hiding half of it in a merge, changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from policyd.core.examples import push, touching
+from policyd.core.examples import MAIN, push, touching
 from policyd.core.facts import Op, Situation, Touch, Update
+from policyd.core.policy import Together
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
 
@@ -29,12 +31,22 @@ class Options:
 
 
 def check(given: Situation, options: Options) -> Iterator[Finding]:
-    seen = tuple(_seen(given.updates))
-    for left, rights in options.keep_apart.items():
-        mine = [hit for hit in seen if left in hit[2].zones]
-        other = [hit for hit in seen if set(rights) & set(hit[2].zones)]
-        if mine and other:
-            yield _finding(given, mine, other, rights)
+    for unit in _units(given):
+        seen = tuple(_seen(unit))
+        for left, rights in options.keep_apart.items():
+            mine = [hit for hit in seen if left in hit[2].zones]
+            other = [hit for hit in seen if set(rights) & set(hit[2].zones)]
+            if mine and other:
+                yield _finding(given, mine, other, rights)
+
+
+def _units(given: Situation) -> Iterator[tuple[Update, ...]]:
+    """What counts as one change: the push, a ref of it, or a merge queue's step."""
+    if given.together is Together.PUSH and not any(u.steps for u in given.updates):
+        yield given.updates
+        return
+    for update in given.updates:
+        yield from ((step,) for step in update.steps or (update,))
 
 
 _Hit = tuple[Update, str | None, Touch]
@@ -93,6 +105,11 @@ _APART = Options({"source": ("oracle", "ledger")})
 _CODE, _ANSWER = Touch("src/tax.py", ("source",)), Touch("oracle/tax.json", ("oracle",))
 _DOCS = Touch("README", ())
 
+
+def _step(*touches: Touch) -> Update:
+    return push(touching(*touches)).updates[0]
+
+
 RULE = Rule(
     id="separate-authorship",
     why="who changes code may not change what judges it.",
@@ -104,11 +121,17 @@ RULE = Rule(
         Example("code alone", push(touching(_CODE, _DOCS)), _APART),
         Example("oracle alone", push(touching(_ANSWER)), _APART),
         Example("nothing judged", push(), _APART),
+        Example("two steps of a merge queue, each clean", push(
+            touching(_CODE), touching(_ANSWER), update=replace(MAIN, steps=(
+                _step(_CODE), _step(_ANSWER)))), _APART),
     ),
     rejects=(
         Example("one commit", push(touching(_CODE, _ANSWER)), _APART),
         Example("split over two commits", push(touching(_CODE), touching(_ANSWER)), _APART),
         Example("only the net change shows it", push(touching(_CODE), net=(_ANSWER,)), _APART),
+        Example("one step of a merge queue", push(
+            touching(_CODE, _ANSWER), update=replace(MAIN, steps=(_step(_CODE, _ANSWER),))),
+            _APART),
         Example("a listed writer too",
                 push(touching(_CODE, _ANSWER), may_write=frozenset({"oracle"})), _APART),
     ),
