@@ -18,12 +18,13 @@ from policyd.core.chain import START, Position
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import ZERO, Op, Update
 
-FORMAT = 1
+FORMAT = 2
 ACCEPTED = "accepted"
 """The `verdict` of log entries that may move a recorded tip."""
 
 _KEPT = 1_000
 _KEPT_FOR = timedelta(days=1)
+_MOVES_FOR = timedelta(days=366)
 _KEY = re.compile(r"[0-9a-f]{32}")
 _OID = re.compile(r"[0-9a-f]{40}")
 
@@ -43,6 +44,15 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
+class Move:
+    """The first move of a guarded branch on a day: what it held before, and when it moved."""
+
+    ref: str
+    old: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """The accepted history of one repository."""
 
@@ -58,6 +68,8 @@ class Index:
     """Commits accepted at enrolment, or left by deleted or rewritten branches; sorted."""
     pending: tuple[Pending, ...] = ()
     """In the order of the log."""
+    moves: tuple[Move, ...] = ()
+    """Oldest first, a year back; one a branch and day."""
     applied: Position = field(default=START)
     """The last log entry of this repository that is in here."""
 
@@ -84,7 +96,7 @@ def settle(index: Index, live: Mapping[str, str | None]) -> tuple[Index, tuple[M
     process can look like a movement.
     """
     branches, extra = dict(index.branches), set(index.extra)
-    movements = []
+    movements, taken = [], []
     for ref in watched(index):
         recorded, now = branches.get(ref, ZERO), live.get(ref) or ZERO
         if now == recorded:
@@ -94,11 +106,13 @@ def settle(index: Index, live: Mapping[str, str | None]) -> tuple[Index, tuple[M
             movements.append(Movement(ref, _present(recorded), _present(now)))
             continue
         extra.update(step.old for step in chain if _leaves_its_past(step))
+        taken += chain
         branches[ref] = now
         if now == ZERO:
             del branches[ref]
     settled = replace(index, branches=branches, extra=tuple(sorted(extra)),
-                      empty=index.empty and not branches, pending=_recent(index.pending))
+                      empty=index.empty and not branches, pending=_recent(index.pending),
+                      moves=_moved(index.moves, taken))
     return settled, tuple(movements)
 
 
@@ -141,6 +155,7 @@ def to_json(index: Index) -> bytes:
         "branches": dict(sorted(index.branches.items())),
         "extra": index.extra,
         "pending": [[s.ref, s.old, s.new, s.rewrites, s.at] for s in index.pending],
+        "moves": [[m.ref, m.old, m.at] for m in index.moves],
     }
     return json.dumps(raw, separators=(",", ":")).encode("ascii") + b"\n"
 
@@ -191,6 +206,20 @@ def _way_back(reached: Mapping[str, Pending | None], goal: str) -> tuple[Pending
     return tuple(reversed(chain))
 
 
+def _moved(moves: tuple[Move, ...], steps: Iterable[Pending]) -> tuple[Move, ...]:
+    """With the steps taken: the first of each branch and day, and nothing older than a year."""
+    days = {(move.ref, move.at[:10]): move for move in moves}
+    for step in steps:
+        if step.old != ZERO:
+            days.setdefault((step.ref, step.at[:10]), Move(step.ref, step.old, step.at))
+    if len(days) == len(moves):
+        return moves
+    newest = max(datetime.fromisoformat(move.at) for move in days.values())
+    return tuple(sorted((move for move in days.values()
+                         if datetime.fromisoformat(move.at) > newest - _MOVES_FOR),
+                        key=lambda move: (move.at, move.ref)))
+
+
 def _leaves_its_past(step: Pending) -> bool:
     return step.old != ZERO and (step.rewrites or step.new == ZERO)
 
@@ -222,6 +251,7 @@ def _index(raw: Mapping[str, Any]) -> Index:
         branches={_ref(ref): _oid(tip) for ref, tip in raw["branches"].items()},
         extra=tuple(_oid(oid) for oid in raw["extra"]),
         pending=tuple(_pending(*step) for step in raw["pending"]),
+        moves=tuple(Move(_ref(ref), _oid(old), _moment(at)) for ref, old, at in raw["moves"]),
         applied=Position(_count(n), _text(head)),
     )
 

@@ -167,7 +167,7 @@ def test_names_in_any_bytes_survive_the_file():
 
 
 @pytest.mark.parametrize("damage", [
-    b"", b"{", b"[]", b"null", b"{}", b"\xff", b"[" * 100_000, b'{"format":1}',
+    b"", b"{", b"[]", b"null", b"{}", b"\xff", b"[" * 100_000, b'{"format":2}',
 ], ids=lambda data: repr(data[:12]))
 def test_a_damaged_file_is_named_with_what_to_do(damage: bytes):
     with pytest.raises(CannotJudge, match=r"index /s/k\.json is damaged .*policyd enroll REPO"):
@@ -186,9 +186,29 @@ def test_no_field_takes_what_does_not_belong_there(found: str, put: str):
         from_json(text.replace(found, put).encode(), source="x")
 
 
+def test_the_first_move_of_a_branch_and_day_is_kept_for_a_year():
+    def moved(there: Index, old: str, new: str, at: str) -> Index:
+        pending = replace(there, pending=(*there.pending, step(old, new, at=at)))
+        return settle(pending, {MAIN: new})[0]
+
+    there = moved(index({MAIN: A}), A, B, "2026-03-01T09:00:00+00:00")
+    there = moved(there, B, C, "2026-03-01T17:00:00+00:00")
+    there = moved(there, C, D, "2026-03-02T09:00:00+00:00")
+    assert [(m.old, m.at[:13]) for m in there.moves] == [
+        (A, "2026-03-01T09"), (C, "2026-03-02T09")]
+    assert from_json(to_json(there), source="x") == there
+    there = moved(there, D, A, "2027-03-02T17:00:00+00:00")
+    assert [m.old for m in there.moves] == [C, D]
+
+
+def test_a_step_that_git_did_not_take_is_no_move():
+    there, _ = settle(index({MAIN: A}, step(A, B)), {MAIN: A})
+    assert there.moves == ()
+
+
 def test_another_format_is_told_from_damage():
-    data = to_json(index()).replace(b'"format":1', b'"format":2')
-    with pytest.raises(CannotJudge, match=r"written by another version of policyd \(format 2"):
+    data = to_json(index()).replace(b'"format":2', b'"format":3')
+    with pytest.raises(CannotJudge, match=r"written by another version of policyd \(format 3"):
         from_json(data, source="x")
 
 
