@@ -6,13 +6,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from policyd.adapters import clock, gains, mend
 from policyd.adapters.gitchild import GitChild
 from policyd.adapters.gitrepo import Missing, PushedRepo
 from policyd.adapters.hookinput import Line
 from policyd.adapters.look import Look, RefLine
+from policyd.core import index as indexes
 from policyd.core.errors import CannotJudge
 from policyd.core.evaluate import Verdict, enforces, evaluate, needs_of, together
 from policyd.core.facts import ZERO, Need, Pusher, Situation, Update
@@ -116,7 +117,8 @@ def _part(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[Re
     try:
         updates = look.updates(lines, needs)
         if Need.LITERALS in needs:
-            updates = tuple(_with_literals(look, update, deadline) for update in updates)
+            updates = tuple(_with_literals(look, update, index, request.at, deadline)
+                            for update in updates)
     except Missing as error:
         raise CannotJudge(f"the object {error} is not in the repository; the operator runs "
                           f"`git fsck` in {request.git_dir}") from error
@@ -172,14 +174,17 @@ def _names(policy: Policy, groups: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for group in groups for name in policy.groups.get(group, ())))
 
 
-def _with_literals(look: Look, update: Update, deadline: float) -> Update:
+def _with_literals(look: Look, update: Update, index: Index, at: datetime,
+                   deadline: float) -> Update:
     clause = look.policy.clause("literal-overlap")
     if clause is None:
         return update
-    options = clause.options
-    found = gains.literals(look, update, (options.source, options.tests),
-                           min_length=options.min_length,
-                           seconds=max(deadline - time.monotonic(), 0.1))
+    options, target = clause.options, look.target_of(update.ref)
+    since = None if target is None else indexes.held_since(
+        index, target, at - timedelta(days=options.lookback_days))
+    asked = gains.Asked(options.tests, options.source, options.min_length, options.allow_file,
+                        since, look.tips[target] if target is not None else None)
+    found = gains.literals(look, update, asked, seconds=max(deadline - time.monotonic(), 0.1))
     return replace(update, literals=found)
 
 

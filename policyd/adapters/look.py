@@ -114,15 +114,20 @@ class Look:
         for oid in self._judged.behind(bytes.fromhex(commit)):
             yield from self._touches[oid]
 
-    def target_of(self, ref: str) -> bytes | None:
-        """The tip of the branch that a ref is meant for: itself, else the first plain one."""
+    def target_of(self, ref: str) -> str | None:
+        """The guarded branch that a ref is meant for: itself, else the first plain one."""
         if ref in self.tips:
-            return self.tips[ref]
+            return ref
         for pattern in self.policy.guarded:
-            for name, tip in self.tips.items():
+            for name in self.tips:
                 if not pattern.negate and "*" not in pattern.glob and pattern.matches(name):
-                    return tip
+                    return name
         return None
+
+    def paths_between(self, old: Node, new: Node, zone: str) -> list[str]:
+        """The paths of a zone that differ between two trees; nothing is counted."""
+        texts = map(_text, self.trees.diff(old, new, self._follow))
+        return sorted(text for text in texts if zone in self.zones.of(text))
 
     # What one update is.
 

@@ -44,7 +44,7 @@ def _boundary(look: Look, update: Update) -> str | None:
     """The accepted commit to build on: the one that the target branch has, if there are several."""
     target = look.target_of(update.ref)
     for commit in update.boundary:
-        if target is not None and look.repo.descends(target, bytes.fromhex(commit)):
+        if target is not None and look.repo.descends(look.tips[target], bytes.fromhex(commit)):
             return commit
     return update.boundary[0] if update.boundary else None
 

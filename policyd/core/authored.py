@@ -99,6 +99,7 @@ class BoundsAuthored:
     max_files: Count = Bounds().max_files
     max_blob_bytes: Count = Bounds().max_blob_bytes
     seconds: Annotated[float, _positive] = Bounds().seconds
+    lookback_files: Count = Bounds().lookback_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +243,7 @@ def _policy(authored: PolicyAuthored, name: str, clauses: tuple[Clause, ...]) ->
         rewriters=authored.rewriters,
         namespaces=_namespaces(authored.namespaces),
         bounds=Bounds(bounds.max_commits, bounds.max_files, bounds.max_blob_bytes,
-                      bounds.seconds),
+                      bounds.seconds, bounds.lookback_files),
         timezone=authored.timezone,
         zones=tuple(Zone(zone, patterns) for zone, patterns in authored.zones.items()),
         groups=authored.groups,

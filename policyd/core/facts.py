@@ -101,6 +101,10 @@ class Literals:
     """What literal rules read of one update: gained literals by zone, and what cannot be read."""
 
     gained: Mapping[str, Gained] = field(default_factory=dict)
+    lately: Mapping[str, Gained] = field(default_factory=dict)
+    """What the target branch's files gained within the policy's days of looking back."""
+    allowed: frozenset[str] = frozenset()
+    """Lines of the base's own list of literals that may be shared."""
     unreadable: tuple[Unreadable, ...] = ()
 
 

@@ -96,7 +96,8 @@ def settle(index: Index, live: Mapping[str, str | None]) -> tuple[Index, tuple[M
     process can look like a movement.
     """
     branches, extra = dict(index.branches), set(index.extra)
-    movements, taken = [], []
+    movements: list[Movement] = []
+    taken: list[Pending] = []
     for ref in watched(index):
         recorded, now = branches.get(ref, ZERO), live.get(ref) or ZERO
         if now == recorded:
@@ -120,6 +121,12 @@ def accepted(index: Index, guards: Callable[[str], bool]) -> tuple[str, ...]:
     """The commits whose ancestry is accepted: tips of branches guarded today, and extra."""
     tips = {tip for ref, tip in index.branches.items() if guards(ref)}
     return tuple(sorted(tips.union(index.extra)))
+
+
+def held_since(index: Index, ref: str, start: datetime) -> str | None:
+    """What a branch held before its first move at or after `start`; None when it did not move."""
+    return next((move.old for move in index.moves
+                 if move.ref == ref and datetime.fromisoformat(move.at) >= start), None)
 
 
 def with_accepted(index: Index, updates: Iterable[Update], at: str) -> Index:

@@ -37,6 +37,7 @@ class Bounds:
     max_files: int = 50_000
     max_blob_bytes: int = 1_048_576
     seconds: float = 5.0
+    lookback_files: int = 500
 
 
 @dataclass(frozen=True, slots=True)

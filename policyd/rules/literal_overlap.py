@@ -1,17 +1,19 @@
 """A test may not paste what the same change gave the code.
 
 Compared are the literals that tests gained with those that source gained in the net change:
-held by a changed file after, by no changed file of that zone before. Moves, cherry-picks and
-backports therefore gain nothing. Constant expressions count with their value, text and bytes
-alike; docstrings and annotations do not count. Text that the code only raises and the test only
-matches is a message that both sides name, and passes. Hidden constants (base64, chr, hex) are a
-known gap: running the code is what answers them.
+held by a changed file after, by no changed file of that zone before. What source gained on the
+target branch within the days of looking back counts too, so that a push of tests alone does not
+paste it afterwards. Moves, cherry-picks and backports gain nothing. Constant expressions count
+with their value, text and bytes alike; docstrings and annotations do not count. Text that the
+code only raises and the test only matches is a message that both sides name, and passes. Hidden
+constants (base64, chr, hex) are a known gap: running the code is what answers them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Gained, Literals, Need, Occurrence, Situation, Unreadable, Update
@@ -25,11 +27,16 @@ from policyd.languages.literal import text_form
 class Options:
     """`min_length` in characters; `allow` lists texts and numbers that both sides may share.
 
+    `allow_file` is such a list in the repository, one a line, read from the target branch.
+    `lookback_days`: what source gained on the target branch in that time counts as gained too.
+
     `source` and `tests` name the zones that are compared.
     """
 
     min_length: int = 6
     allow: tuple[str, ...] = ()
+    allow_file: str = "oracle/allow-literals.txt"
+    lookback_days: int = 14
     source: str = "source"
     tests: str = "tests"
 
@@ -37,6 +44,8 @@ class Options:
                groups: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:  # noqa: ARG002
         yield from _undefined(("source",), (self.source,), zones)
         yield from _undefined(("tests",), (self.tests,), zones)
+        if self.lookback_days < 0:
+            yield ("lookback_days",), "days are 0 or more"
         if self.min_length < 1:
             yield ("min_length",), "a length is 1 or more"
 
@@ -47,13 +56,15 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
             continue
         for unread in update.literals.unreadable:
             yield _unread(update, unread)
-        yield from _pasted(update, update.literals.gained, options)
+        yield from _pasted(update, update.literals, options)
 
 
-def _pasted(update: Update, gained: Mapping[str, Gained], options: Options) -> Iterator[Finding]:
-    code = gained.get(options.source, Gained()).values
-    tests = gained.get(options.tests, Gained()).values
-    allowed = {*options.allow, *map(text_form, options.allow)}
+def _pasted(update: Update, literals: Literals, options: Options) -> Iterator[Finding]:
+    lately = literals.lately.get(options.source, Gained()).values
+    code = {**lately, **literals.gained.get(options.source, Gained()).values}
+    tests = literals.gained.get(options.tests, Gained()).values
+    listed = {*options.allow, *literals.allowed}
+    allowed = listed | set(map(text_form, listed))
     shared = [value for value in tests if value in code and value not in allowed
               and not _is_message(code[value], tests[value])]
     for value in sorted(shared, key=lambda value: (tests[value][0].path, tests[value][0].line)):
@@ -99,13 +110,13 @@ def _unread(update: Update, unread: Unreadable) -> Finding:
         why="a file that cannot be read cannot be cleared.")
 
 
-def _with(code: dict[str, str], tests: dict[str, str], *,
-          unreadable: tuple[Unreadable, ...] = ()) -> Situation:
-    gained = {
-        "source": Gained({v: (Occurrence("src/tax.py", 31, use),) for v, use in code.items()}),
-        "tests": Gained({v: (Occurrence("tests/test_tax.py", 14, use),)
-                         for v, use in tests.items()})}
-    return push(update=replace(MAIN, literals=Literals(gained, unreadable)))
+def _with(code: dict[str, str], tests: dict[str, str], **more: Any) -> Situation:
+    gained = {"source": _at("src/tax.py", 31, code), "tests": _at("tests/test_tax.py", 14, tests)}
+    return push(update=replace(MAIN, literals=Literals(gained, **more)))
+
+
+def _at(path: str, line: int, values: dict[str, str]) -> Gained:
+    return Gained({value: (Occurrence(path, line, use),) for value, use in values.items()})
 
 
 _RATE = '"EUR 19.25"'
@@ -126,11 +137,17 @@ RULE = Rule(
         Example("a message that is raised and matched",
                 _with({'"must be positive"': "raised"}, {'"must be positive"': "matched"}),
                 Options()),
+        Example("a text that the repository's own list allows",
+                _with({_RATE: "returned"}, {_RATE: "compared"},
+                      allowed=frozenset({"EUR 19.25"})), Options()),
         Example("no file of either side changed", push(), Options()),
     ),
     rejects=(
         Example("the patch's own constant", _with({_RATE: "returned"}, {_RATE: "compared"}),
                 Options()),
+        Example("what source gained on the target branch lately",
+                _with({}, {_RATE: "compared"},
+                      lately={"source": _at("src/tax.py", 31, {_RATE: "returned"})}), Options()),
         Example("a message that is compared",
                 _with({'"must be positive"': "raised"}, {'"must be positive"': "compared"}),
                 Options()),

@@ -187,7 +187,7 @@ def test_a_fault_stands_where_it_is_mended(old, new, fault):
      "11:12: unknown group 'maintainrs'; did you mean 'maintainers'?"),
     ("rewriters: [x]", "11:13: unknown group 'x'; known: maintainers"),
     ("bounds: {seconds: 0}", "11:19: a bound is more than 0"),
-    ("bounds: {lookback_files: 1}", None),
+    ("bounds: {lookback_file: 1}", None),
     ("timezone: Mars/Base", "11:11: this machine knows no time zone 'Mars/Base'"),
     ("timezone: ../etc", "11:11: '../etc' is no time zone, such as Europe/Madrid"),
     ("namespaces: {heads: judge}", None),
