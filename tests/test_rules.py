@@ -7,9 +7,8 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 import pytest
+import shipped
 
-from policyd.core.authored import compile_policy
-from policyd.core.documents import parse
 from policyd.core.evaluate import Violation
 from policyd.core.facts import Gained, Literals, Occurrence
 from policyd.core.frozen import from_json, put_together, to_json
@@ -19,10 +18,8 @@ from policyd.core.repair import Block
 from policyd.core.rule import Example, Finding, Next, Rule
 from policyd.rules import ALL, BY_ID, OPTIONS
 
-ROOT = Path(__file__).parent.parent
-POLICY = compile_policy(parse((ROOT / "policies/default.yaml").read_bytes(), "default.yaml"),
-                        "default", {rule.id: rule for rule in ALL})
-FILES = ROOT / "policyd/rules"
+POLICY, = shipped.active().policies
+FILES = Path(__file__).parent.parent / "policyd/rules"
 
 RULES = [pytest.param(rule, id=rule.id) for rule in ALL]
 ACCEPTS = [pytest.param(rule, example, id=f"{rule.id}: {example.title}")
