@@ -155,12 +155,24 @@ class Look:
             before.append(self.graph.header(old)[0])
             arrivals = self._changed((TREE, before[-1]), (TREE, tree))
         odd = tuple(self._odd(tree, before)) if Need.TREES in needs and commits else ()
+        held = self._held((*net, *arrivals), commits, before) if Need.HELD in needs else ()
         return replace(
             update, tip_accepted=not commits, judged=len(commits),
             commits=tuple(Commit(oid.hex(), touches) for oid in reversed(commits)
                           if (touches := self._touches[oid])),
             boundary=tuple(oid.hex() for oid in boundary), net=net, arrivals=arrivals,
-            odd_entries=odd, steps=self._queue_steps(update, tip) if self._by_step else ())
+            odd_entries=odd, held=frozenset(held),
+            steps=self._queue_steps(update, tip) if self._by_step else ())
+
+    def _held(self, touches: Sequence[Touch], commits: Sequence[bytes],
+              before: Sequence[bytes]) -> Iterator[str]:
+        """The touched paths that one of the trees before the push holds."""
+        paths = {touch.path for touch in touches}
+        paths.update(touch.path for oid in commits for touch in self._touches[oid])
+        for path in paths:
+            raw = path.encode("utf-8", "surrogateescape")
+            if any(self.trees.at(tree, raw) is not None for tree in before):
+                yield path
 
     def _queue_steps(self, update: Update, tip: bytes) -> tuple[Update, ...]:
         """Each first-parent step of a guarded branch as an update of its own, oldest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from policyd.adapters.look import Look
 from policyd.core.facts import Op, Situation, Update
@@ -11,16 +12,24 @@ from policyd.core.rule import Finding
 from policyd.core.trees import TREE
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a finding gives back: whole zones, or single paths."""
+
+    zones: frozenset[str]
+    paths: frozenset[str]
+
+
 def ground(look: Look, given: Situation, finding: Finding, push_id: str, *,
            alone: tuple[tuple[str, str], ...] = (), writers: tuple[str, ...] = ()) -> Ground:
     """The facts behind the block of one finding. `alone` and `writers` as `Ground` has them."""
     update = next(u for u in given.updates if u.ref == finding.ref)
     fresh = _fresh(look, update, push_id)
-    zones = frozenset(finding.repair.zones)
-    forward = _is_forward(look, update, zones)
+    part = _Part(frozenset(finding.repair.zones), frozenset(finding.repair.paths))
+    forward = _is_forward(look, update, part)
     base = update.old if forward else _boundary(look, update)
     free = forward or (update.op is Op.CREATE and _may_create(given, update))
-    roots, more = _changes(look, base, update.tip, zones)
+    roots, more = _changes(look, base, update.tip, part)
     return Ground(
         ref=update.ref, new=update.new, base=base, fresh=fresh,
         onto=update.ref if free and update.branch is not None else fresh,
@@ -32,12 +41,12 @@ def _may_create(given: Situation, update: Update) -> bool:
     return not update.guarded or (given.creator and given.empty)
 
 
-def _is_forward(look: Look, update: Update, zones: frozenset[str]) -> bool:
-    """Whether what the ref holds is behind the tip and leaves the zones alone by itself."""
+def _is_forward(look: Look, update: Update, part: _Part) -> bool:
+    """Whether what the ref holds is behind the tip and leaves that part alone by itself."""
     if update.op is not Op.UPDATE or update.old is None or update.tip is None:
         return False
     behind = look.touches_behind(update.old)
-    return not any(zones & set(touch.zones) for touch in behind)
+    return not any(part.zones & set(touch.zones) or touch.path in part.paths for touch in behind)
 
 
 def _boundary(look: Look, update: Update) -> str | None:
@@ -50,8 +59,8 @@ def _boundary(look: Look, update: Update) -> str | None:
 
 
 def _changes(look: Look, base: str | None, tip: str | None,
-             zones: frozenset[str]) -> tuple[tuple[str, ...], bool]:
-    """The roots that the zones change between two commits, and whether anything else changes."""
+             part: _Part) -> tuple[tuple[str, ...], bool]:
+    """The roots of that part which change between two commits, and whether more changes."""
     if tip is None:
         return (), False
     old = (TREE, look.tree_of(base)) if base is not None else None
@@ -59,9 +68,10 @@ def _changes(look: Look, base: str | None, tip: str | None,
     more = False
     for raw in look.trees.diff(old, (TREE, look.tree_of(tip)), lambda _: True):
         path = raw.decode("utf-8", "surrogateescape")
-        inside = zones & set(look.zones.of(path)) or look.zones.blocks(path, zones)
-        if inside:
-            roots[look.zones.root(path, zones)] = None
+        if path in part.paths:
+            roots[path] = None
+        elif part.zones & set(look.zones.of(path)) or look.zones.blocks(path, part.zones):
+            roots[look.zones.root(path, part.zones)] = None
         else:
             more = True
     return _outermost(roots), more

@@ -208,7 +208,27 @@ def compile_policy(node: Node, name: str, rules: Mapping[str, Rule], *,
     clauses = tuple(_clauses(node, rules, faults))
     if faults or authored is None:
         raise FileInvalid(in_order(faults))
-    return _policy(authored, name, _with_always(_under(authored.mode, clauses), rules))
+    made = tuple(_zones_of_rules(node, clauses, authored, faults))
+    if faults:
+        raise FileInvalid(in_order(faults))
+    return _policy(authored, name, _with_always(_under(authored.mode, clauses), rules), made)
+
+
+def _zones_of_rules(node: Node, clauses: tuple[Clause, ...], authored: PolicyAuthored,
+                    faults: list[Fault]) -> Iterator[Zone]:
+    """The globs that rules name in their options, each as a zone of its own name."""
+    made = set(authored.zones)
+    for clause in clauses:
+        globs: Callable[[], tuple[str, ...]] = getattr(clause.options, "globs", tuple)
+        for glob in globs():
+            try:
+                pattern = zone_pattern(glob)
+            except ValueError as error:
+                faults.append(nodes.find(node, ("rules", clause.rule)).fault(str(error)))
+                continue
+            if glob not in made:
+                made.add(glob)
+                yield Zone(glob, (pattern,))
 
 
 def warnings_of(node: Node, policy: Policy, rules: Mapping[str, Rule]) -> Iterator[Fault]:
@@ -232,7 +252,8 @@ def _stem(source: str) -> str:
     return source.rpartition("/")[2].removesuffix(".yaml")
 
 
-def _policy(authored: PolicyAuthored, name: str, clauses: tuple[Clause, ...]) -> Policy:
+def _policy(authored: PolicyAuthored, name: str, clauses: tuple[Clause, ...],
+            made: tuple[Zone, ...]) -> Policy:
     bounds = authored.bounds
     return Policy(
         name=name,
@@ -245,7 +266,7 @@ def _policy(authored: PolicyAuthored, name: str, clauses: tuple[Clause, ...]) ->
         bounds=Bounds(bounds.max_commits, bounds.max_files, bounds.max_blob_bytes,
                       bounds.seconds, bounds.lookback_files),
         timezone=authored.timezone,
-        zones=tuple(Zone(zone, patterns) for zone, patterns in authored.zones.items()),
+        zones=(*(Zone(zone, patterns) for zone, patterns in authored.zones.items()), *made),
         groups=authored.groups,
         clauses=clauses,
         together=authored.together,

@@ -7,7 +7,7 @@ them printable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
@@ -33,6 +33,7 @@ class Need(Enum):
     PATHS = "paths"
     TREES = "trees"
     LITERALS = "literals"
+    HELD = "held"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +146,24 @@ class Update:
     net: tuple[Touch, ...] = ()
     arrivals: tuple[Touch, ...] = ()
     odd_entries: tuple[OddEntry, ...] = ()
+    held: frozenset[str] = frozenset()
+    """The touched paths that some side before the push holds."""
     literals: Literals | None = None
     steps: tuple[Update, ...] = ()
     """The first-parent steps of a merge queue's push, each as an update; else empty."""
+
+    def touched(self, *, arriving: bool = True) -> Iterator[tuple[str | None, Touch]]:
+        """Every touched path with the commit that touches it; a path that only the net change or
+        the arrivals show comes once, with None for the commit."""
+        told = set()
+        for commit in self.commits:
+            for touch in commit.touches:
+                told.add(touch.path)
+                yield commit.oid, touch
+        for touch in (*self.net, *(self.arrivals if arriving else ())):
+            if touch.path not in told:
+                told.add(touch.path)
+                yield None, touch
 
     @property
     def branch(self) -> str | None:

@@ -76,9 +76,9 @@ def _give_back(finding: Finding, ground: Ground, push_id: str) -> Block:
         return _start_over(ground)
     if not ground.more:
         return _propose(finding, ground, push_id)
-    zones = ", ".join(finding.repair.zones)
+    zones = _named(finding)
     return Block(f"keep the rest, give back {zones}:", (
-        *_squashed(ground), f'git commit -qm "Leave {zones} as it was"', _push(ground.onto)),
+        *_squashed(ground), 'git commit -qm "Leave what others write"', _push(ground.onto)),
         finding.repair.next)
 
 
@@ -98,7 +98,7 @@ def _start_over(ground: Ground) -> Block:
 
 
 def _propose(finding: Finding, ground: Ground, push_id: str) -> Block:
-    zones = ", ".join(finding.repair.zones)
+    zones = _named(finding)
     if ground.proposals is None:
         return Block(f"nothing else is in this push; {_people(ground)} can make it", (), Next.STOP)
     file = quote(f"{ground.proposals}/{push_id}.patch")
@@ -115,7 +115,7 @@ def _propose(finding: Finding, ground: Ground, push_id: str) -> Block:
 def _apart(finding: Finding, ground: Ground, push_id: str) -> Block:
     if ground.base is None:
         return _start_over(ground)
-    zones = ", ".join(finding.repair.zones)
+    zones = _named(finding)
     if not ground.more:
         return _propose(finding, ground, push_id)
     first = (f"git switch -q --detach {_short(ground.base)}",
@@ -168,6 +168,14 @@ def _drop(finding: Finding, ground: Ground, push_id: str) -> Block:
 def _writer_pushes(_finding: Finding, ground: Ground, _: str) -> Block:
     return Block(f"nothing in it is new; {_people(ground)} can make this very push:", (
         f"git push origin {_short(ground.new)}:{quote(ground.ref)}",), Next.STOP)
+
+
+def _named(finding: Finding) -> str:
+    """What is given back, in a word or two."""
+    paths = finding.repair.paths
+    if finding.repair.zones or not paths:
+        return ", ".join(finding.repair.zones)
+    return paths[0] if len(paths) == 1 and _PLAIN.fullmatch(paths[0]) else f"{len(paths)} paths"
 
 
 def _people(ground: Ground) -> str:

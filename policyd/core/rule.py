@@ -37,7 +37,7 @@ class Place:
 class Repair:
     """What mends a finding. `core.repair` turns it into commands that work as printed.
 
-    `kind` picks the block; `zones` are the zones that are given back or handed in apart;
+    `kind` picks the block; `zones` and `paths` are what is given back or handed in apart;
     `words` are lines of advice where no command can do it.
     """
 
@@ -45,6 +45,7 @@ class Repair:
     next: Next
     zones: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from policyd.rules import (
     ordinary_tree,
     protected_writers,
     separate_authorship,
+    write_set,
 )
 
 ALL: tuple[Rule, ...] = (
@@ -16,6 +17,7 @@ ALL: tuple[Rule, ...] = (
     ordinary_tree.RULE,
     separate_authorship.RULE,
     protected_writers.RULE,
+    write_set.RULE,
     literal_overlap.RULE,
 )
 """In the order in which findings are told."""

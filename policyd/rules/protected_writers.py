@@ -33,24 +33,12 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
     for update in given.updates:
         barred = {zone: groups for zone, groups in options.writers.items()
                   if not given.pusher.groups & set(groups)}
-        hits = [hit for hit in _seen(update) if not barred.keys().isdisjoint(hit[1].zones)]
+        hits = [hit for hit in update.touched() if not barred.keys().isdisjoint(hit[1].zones)]
         if hits:
             yield _finding(given, update, hits, barred)
 
 
 _Hit = tuple[str | None, Touch]
-
-
-def _seen(update: Update) -> Iterator[_Hit]:
-    told = set()
-    for commit in update.commits:
-        for touch in commit.touches:
-            told.add(touch.path)
-            yield commit.oid, touch
-    for touch in (*update.net, *update.arrivals):
-        if touch.path not in told:
-            told.add(touch.path)
-            yield None, touch
 
 
 def _finding(given: Situation, update: Update, hits: list[_Hit],

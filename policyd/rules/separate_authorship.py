@@ -53,18 +53,10 @@ _Hit = tuple[Update, str | None, Touch]
 
 
 def _seen(updates: tuple[Update, ...]) -> Iterator[_Hit]:
-    """Every touched path once an update and commit; the net change only for what is new in it."""
+    """What each update touches; what merely arrives counts where a branch is rewritten."""
     for update in updates:
-        told = set()
-        for commit in update.commits:
-            for touch in commit.touches:
-                told.add(touch.path)
-                yield update, commit.oid, touch
-        rest = (*update.net, *(update.arrivals if update.op is Op.REWRITE else ()))
-        for touch in rest:
-            if touch.path not in told:
-                told.add(touch.path)
-                yield update, None, touch
+        for commit, touch in update.touched(arriving=update.op is Op.REWRITE):
+            yield update, commit, touch
 
 
 def _finding(given: Situation, mine: list[_Hit], other: list[_Hit],
