@@ -4,8 +4,8 @@ Not covered yet, because what decides them comes later:
 
 - a ledger row with no owner or no expires_on, written by a maintainer: the ledger's schema;
 - an expired ledger row while code is pushed: the gate;
-- a test-only diff that adds literals of a production hunk that an earlier push brought: the
-  lookback of literal-overlap.
+- a test-only diff that adds literals of a production hunk that an earlier push brought: a main
+  with a past, which a case does not have (the lookback itself is tested with the judgement).
 """
 
 from __future__ import annotations

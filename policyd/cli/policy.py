@@ -9,6 +9,7 @@ import click
 
 from policyd.adapters import activepolicy, policyfiles
 from policyd.core.authored import Compiled, compile_home
+from policyd.core.catalogue import catalogue as pages
 from policyd.core.changes import Change, changes
 from policyd.core.errors import CannotJudge, Fault
 from policyd.core.frozen import put_together, to_json
@@ -43,6 +44,12 @@ def apply(home: Path) -> None:
     _show(changes(before, active), first=before is None)
     activepolicy.store(home, to_json(active))
     click.echo(f"in force: {active.digest[:12]}, {_counted(active)}")
+
+
+@command.command()
+def catalogue() -> None:
+    """Print the manual page of every rule, as Markdown."""
+    click.echo(pages(tuple(_rules().values())), nl=False)
 
 
 def _rules() -> Mapping[str, Rule]:
