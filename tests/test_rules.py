@@ -113,6 +113,12 @@ def test_what_pushes_no_commit_is_not_mended_by_pushing_one(rule, example):
         assert found.ref not in gone or found.repair.kind in ("stop", "retry")
 
 
+def test_a_rewrite_without_new_commits_counts_none():
+    rule = BY_ID["separate-authorship"]
+    brings = next(e for e in rule.rejects if e.title.startswith("a rewrite"))
+    assert findings(rule, brings)[0].scene == "no new commit, what arrives"
+
+
 def test_the_lines_to_change_are_those_of_the_file_that_is_named():
     rule = BY_ID["literal-overlap"]
     given = next(e for e in rule.rejects if e.title == "the patch's own constant").given

@@ -78,7 +78,8 @@ def _kind(mine: list[_Hit], other: list[_Hit], zones: tuple[str, ...], given: Si
 
 
 def _scene(judged: int, refs: int) -> str:
-    commits = f"{judged} commits judged together" if judged != 1 else "1 commit"
+    known = {0: "no new commit, what arrives", 1: "1 commit"}
+    commits = known.get(judged, f"{judged} commits judged together")
     return commits if refs == 1 else f"{commits}, {refs} refs"
 
 
@@ -121,6 +122,8 @@ RULE = Rule(
         Example("one commit", push(touching(_CODE, _ANSWER)), _APART),
         Example("split over two commits", push(touching(_CODE), touching(_ANSWER)), _APART),
         Example("only the net change shows it", push(touching(_CODE), net=(_ANSWER,)), _APART),
+        Example("a rewrite to old commits that brings both", push(
+            update=replace(MAIN, op=Op.REWRITE), arrivals=(_CODE, _ANSWER)), _APART),
         Example("one step of a merge queue", push(
             touching(_CODE, _ANSWER), update=replace(MAIN, steps=(_step(_CODE, _ANSWER),))),
             _APART),
