@@ -19,6 +19,9 @@ WIDTH = 72
 SHOWN = 3
 """Places that are shown of a rule; the rest are a number."""
 
+LINES = 12
+"""Of a rule. A long block of commands leaves fewer lines for places, but always one."""
+
 LONGEST = 3 * WIDTH
 """Of what is broken over lines."""
 
@@ -112,12 +115,14 @@ def _by_rule(violations: Sequence[Violation]) -> dict[str, list[Violation]]:
 def _rule(hits: Sequence[Violation], chosen: Block, pusher: Pusher, *,
           repeated: bool) -> list[str]:
     first = hits[0]
-    lines = [*_head(hits, ""), *_scene(first, pusher), *_places(hits)]
-    lines += _labelled("why: ", first.finding.why or first.rule.why)
+    above = [*_head(hits, ""), *_scene(first, pusher)]
+    below = _labelled("why: ", first.finding.why or first.rule.why)
     if repeated:
-        return [*lines, "do:  as above"]
-    lines += _labelled("do:  ", chosen.says)
-    return lines + ["  " + _command(line) for line in chosen.commands]
+        below.append("do:  as above")
+    else:
+        below += _labelled("do:  ", chosen.says)
+        below += ["  " + _command(line) for line in chosen.commands]
+    return [*above, *_places(hits, LINES - len(above) - len(below)), *below]
 
 
 def _head(hits: Sequence[Violation], what: str) -> list[str]:
@@ -132,14 +137,15 @@ def _scene(hit: Violation, pusher: Pusher) -> list[str]:
     return _wrapped(shortened(text, LONGEST), "    ")
 
 
-def _places(hits: Sequence[Violation]) -> list[str]:
+def _places(hits: Sequence[Violation], room: int = SHOWN + 1) -> list[str]:
     """The first finding's places; of the further findings, what they say."""
     first = [text for place in hits[0].finding.places if (text := _place(place))]
     rest = [printable(hit.finding.says) for hit in hits[1:]]
     shown = list(dict.fromkeys(first + rest))
-    lines = ["  " + line for line in shown[:SHOWN]]
-    if len(shown) > SHOWN:
-        lines.append(f"  and {len(shown) - SHOWN} more")
+    most = min(SHOWN, max(room - 1, 1)) if len(shown) > room else min(SHOWN, len(shown))
+    lines = ["  " + line for line in shown[:most]]
+    if len(shown) > most:
+        lines.append(f"  and {len(shown) - most} more")
     return lines
 
 

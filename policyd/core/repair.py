@@ -60,7 +60,7 @@ def block(finding: Finding, ground: Ground, push_id: str) -> Block:
     repair = finding.repair
     make = _BLOCKS.get(repair.kind)
     if make is None or not _printable(ground):
-        words = repair.words or ("ask the operator; these names cannot be typed safely",)
+        words = repair.words or ("these names cannot be typed safely; rename, then push again",)
         return Block(words[0], words[1:], repair.next)
     return make(finding, ground, push_id)
 
@@ -78,7 +78,7 @@ def _give_back(finding: Finding, ground: Ground, push_id: str) -> Block:
         return _propose(finding, ground, push_id)
     zones = _named(finding)
     return Block(f"keep the rest, give back {zones}:", (
-        *_squashed(ground), 'git commit -qm "Leave what others write"', _push(ground.onto)),
+        *_squashed(ground), _commit("Leave what others write", ground.onto)),
         finding.repair.next)
 
 
@@ -94,7 +94,7 @@ def _start_over(ground: Ground) -> Block:
     return Block("start without what others write:", (
         _switch(ground.new), "git switch -q --orphan policyd-start",
         f"git restore -SW --source={_short(ground.new)} -- {kept}",
-        'git commit -qm "Start"', _push(ground.onto)), Next.SPLIT)
+        _commit("Start", ground.onto)), Next.SPLIT)
 
 
 def _propose(finding: Finding, ground: Ground, push_id: str) -> Block:
@@ -108,8 +108,9 @@ def _propose(finding: Finding, ground: Ground, push_id: str) -> Block:
         f'cd "$(git rev-parse --show-toplevel)" && mkdir -p {quote(ground.proposals)}',
         f"git diff --binary {_short(ground.base)} HEAD -- {roots} > {file}",
         f"git reset -q --soft {_short(ground.base)}",
-        *_restore(ground.base, ground.roots), f"git add -f -- {file}",
-        f'git commit -qm "Propose a change of {zones}"', _push(ground.onto)), Next.PROPOSE)
+        *_restore(ground.base, ground.roots),
+        f"git add -f -- {file} && {_commit(f'Propose a change of {zones}', ground.onto)}"),
+        Next.PROPOSE)
 
 
 def _apart(finding: Finding, ground: Ground, push_id: str) -> Block:
@@ -118,15 +119,14 @@ def _apart(finding: Finding, ground: Ground, push_id: str) -> Block:
     zones = _named(finding)
     if not ground.more:
         return _propose(finding, ground, push_id)
-    first = (f"git switch -q --detach {_short(ground.base)}",
-             *_restore(ground.new, ground.roots), f'git commit -qm "Change {zones}"')
+    first = (_switch(ground.base), *_restore(ground.new, ground.roots))
     if ground.guarded and ground.forward:
         return Block("two pushes, first what judges, then what is judged:", (
-            *first, _push(ground.onto), *_restore(ground.new, ("",)),
-            'git commit -qm "Change the rest"', _push(ground.onto)), Next.SPLIT)
+            *first, _commit(f"Change {zones}", ground.onto), *_restore(ground.new, ("",)),
+            _commit("Change the rest", ground.onto)), Next.SPLIT)
     return Block("two branches, each merged by itself:", (
-        *first, _push(f"{ground.fresh}-{finding.repair.zones[0]}"), *_squashed(ground),
-        'git commit -qm "Change the rest"', _push(ground.fresh)), Next.SPLIT)
+        *first, _commit(f"Change {zones}", f"{ground.fresh}-{finding.repair.zones[0]}"),
+        *_squashed(ground), _commit("Change the rest", ground.fresh)), Next.SPLIT)
 
 
 def _one_by_one(finding: Finding, ground: Ground, push_id: str) -> Block:
@@ -155,14 +155,14 @@ def _unshallow(_finding: Finding, ground: Ground, _: str) -> Block:
 
 
 def _drop(finding: Finding, ground: Ground, push_id: str) -> Block:
-    path = finding.repair.words[0]
-    if ground.roots and ground.base is not None and ground.more:
+    path = finding.repair.paths[0]
+    if finding.repair.zones and ground.roots and ground.base is not None and ground.more:
         return _give_back(finding, ground, push_id)
     if not (path.isascii() and path.isprintable()):
         return Block("take the entry out in a commit on top, then push again", (), Next.EDIT)
     return Block("take it out in a commit on top:", (
         _switch(ground.new), f"git rm -rq --cached -- {quote(_spec(path))}",
-        'git commit -qm "Take an odd entry out"', _push(ground.ref)), Next.EDIT)
+        _commit("Take an odd entry out", ground.ref)), Next.EDIT)
 
 
 def _writer_pushes(_finding: Finding, ground: Ground, _: str) -> Block:
@@ -201,8 +201,8 @@ def _spec(path: str, *magic: str) -> str:
     return f":({','.join(('top', *magic, *literal))}){path}"
 
 
-def _push(ref: str) -> str:
-    return f"git push origin {quote(f'HEAD:{ref}')}"
+def _commit(subject: str, ref: str) -> str:
+    return f'git commit -qm "{subject}" && git push origin {quote(f"HEAD:{ref}")}'
 
 
 def _short(commit: str | None) -> str:

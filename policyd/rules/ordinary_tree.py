@@ -32,7 +32,8 @@ def _finding(update: Update, odd: OddEntry, zones: tuple[str, ...]) -> Finding:
     return Finding(
         ref=update.ref, says=f"{odd.path} {odd.what}", scene=where,
         places=(Place(update.tip, odd.path, note=odd.what),),
-        repair=Repair("drop", Next.EDIT, zones, (odd.path,)))
+        repair=Repair("drop", Next.EDIT, zones, paths=(odd.path,),
+                      words=("take the entry out in a commit on top, then push again",)))
 
 
 def _with(*odd: OddEntry) -> Situation:
