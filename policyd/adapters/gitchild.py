@@ -20,9 +20,8 @@ Pair = tuple[bytes, bytes]
 """Two raw tree ids: before and after."""
 
 Change = tuple[bytes, bytes]
-"""One line of git's raw format without its colon (modes, ids, status) and the path."""
+"""One line of git's raw format (modes, ids, status) and the path."""
 
-PER_CHILD = 4_000
 EMPTY_TREE = bytes.fromhex("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 
 
@@ -46,25 +45,25 @@ class GitChild:
     def diffs(self, pairs: Sequence[Pair]) -> Iterator[list[Change]]:
         """For each pair of trees, in order, the changed paths (git-diff-tree(1), raw format).
 
-        Long lists are shared out over the processors. Raises OSError when git gives up, for
-        example on a damaged tree; the caller can compare in its own way.
+        Git starts at once and works while the caller does something else. The iterator raises
+        OSError when git gives up, for example on a damaged tree; the caller can compare in its
+        own way. A child whose answer nobody asks for ends by itself and holds no pipe.
         """
-        shares = max(1, min(len(pairs) // PER_CHILD, len(os.sched_getaffinity(0))))
-        step = -(-len(pairs) // shares)
-        parts = [pairs[start:start + step] for start in range(0, len(pairs), step)]
-        started = [self._diff_tree(part) for part in parts]
-        for (child, out), part in zip(started, parts, strict=True):
-            with child:
-                self._finish(child, ok=(0,))
-            with out:
-                out.seek(0)
-                yield from _segments(out.read(), len(part))
+        child, told = self._diff_tree(pairs)
+        return self._answers(child, told, len(pairs))
+
+    def _answers(self, child: subprocess.Popen[bytes], told: IO[bytes],
+                 count: int) -> Iterator[list[Change]]:
+        with child:
+            self._finish(child, ok=(0,))
+        with told:
+            told.seek(0)
+            yield from _segments(told.read(), count)
 
     def _diff_tree(self, pairs: Sequence[Pair]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
         told = tempfile.TemporaryFile()  # noqa: SIM115 - the caller reads and closes it
         with tempfile.TemporaryFile() as asked:
-            asked.write(b"".join(
-                b"%s %s\n" % (a.hex().encode(), b.hex().encode()) for a, b in pairs))
+            asked.write("".join([f"{a.hex()} {b.hex()}\n" for a, b in pairs]).encode("ascii"))
             asked.seek(0)
             command = ["diff-tree", "--stdin", "-r", "--raw", "-z", "--no-abbrev", "--no-renames",
                        "--ignore-submodules=none"]
@@ -100,15 +99,15 @@ def _segments(told: bytes, count: int) -> Iterator[list[Change]]:
     current: list[Change] | None = None
     given = 0
     for meta, path in zip(tokens[::2], [*tokens[1::2], b""], strict=False):
-        headers, _, change = meta.rpartition(b"\n")
-        if headers:
-            for _ in headers.split(b"\n"):
+        if not meta.startswith(b":"):
+            *headers, meta = meta.split(b"\n")
+            for _ in headers:
                 if current is not None:
                     given += 1
                     yield current
                 current = []
-        if change and current is not None:
-            current.append((change, path))
+        if meta and current is not None:
+            current.append((meta, path))
     if current is not None:
         given += 1
         yield current

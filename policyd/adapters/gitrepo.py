@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from policyd.core.errors import CannotJudge
@@ -137,29 +137,25 @@ class PushedRepo:
             oid = bytes.fromhex(target[1].decode())
         return Peeled("missing", oid)
 
-    def walk(self, tips: Iterable[bytes], hidden: Iterable[bytes],
-             most: int) -> dict[bytes, Header]:
+    def walk(self, tips: Iterable[bytes],
+             hidden: Iterable[bytes]) -> Iterator[tuple[bytes, Header]]:
         """Commits that the tips reach and the hidden ones do not, children before parents.
 
-        Stops behind `most` + 1 commits. Raises Missing where history is not all there.
+        Raises Missing, perhaps behind some commits, where history is not all there.
         """
         walker = self._repo.walk(None, SortMode.TOPOLOGICAL)
-        found: dict[bytes, Header] = {}
         try:
             for tip in tips:
                 walker.push(pygit2.Oid(raw=tip))
             for commit in hidden:
                 walker.hide(pygit2.Oid(raw=commit))
             for step in walker:
-                found[step.id.raw] = (step.tree_id.raw, tuple(p.raw for p in step.parent_ids),
-                                      step.commit_time)
-                if len(found) > most:
-                    break
+                yield step.id.raw, (step.tree_id.raw, tuple([p.raw for p in step.parent_ids]),
+                                    step.commit_time)
         except KeyError as error:
             raise Missing(str(error)) from error
         except pygit2.GitError as error:
             raise CannotJudge(f"the pushed history cannot be walked: {error}") from error
-        return found
 
     def descends(self, new: bytes, old: bytes) -> bool:
         """Whether `old` is `new` or reachable from it."""

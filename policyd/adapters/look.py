@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 
-from policyd.adapters.gitchild import EMPTY_TREE, Change, GitChild, Pair
+from policyd.adapters.bulk import Bulk
+from policyd.adapters.gitchild import Change, GitChild
 from policyd.adapters.gitrepo import Missing, PushedRepo
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import Commit, Need, OddEntry, Op, Touch, Update
@@ -61,7 +64,7 @@ class Look:
         self._touches: dict[bytes, tuple[Touch, ...]] = {}
         self._expected: dict[tuple[bytes, ...], Node] = {}
         self._nets: dict[tuple[bytes, int], tuple[tuple[bytes, ...], tuple[Touch, ...]]] = {}
-        self._zoned: dict[bytes, Touch | None] = {}
+        self._zone_of = cache(self._zone)
         self._judged = _Judged({}, set())
         self._files = 0
         self._steps = 0
@@ -83,22 +86,34 @@ class Look:
     def _judge(self, tips: set[bytes]) -> _Judged:
         """All judged commits of the push; tips whose history is not whole are left out."""
         tips.discard(b"")
-        most = self.policy.bounds.max_commits
         broken: set[bytes] = set()
         try:
-            found = self.repo.walk(sorted(tips), self._accepted, most)
+            found, bulk = self._walked(tips)
         except Missing:
-            broken = {tip for tip in tips if not self._is_whole(tip, most)}
-            found = self.repo.walk(sorted(tips - broken), self._accepted, most)
-        if len(found) > most:
-            raise CannotJudge(beyond("max_commits", most, "commits that main does not have yet"))
+            broken = {tip for tip in tips if not self._is_whole(tip)}
+            found, bulk = self._walked(tips - broken)
         self.graph.know(found)
-        self._gather_touches(found)
+        self._gather_touches(found, bulk)
         return _Judged(found, broken)
 
-    def _is_whole(self, tip: bytes, most: int) -> bool:
+    def _walked(self, tips: set[bytes]) -> tuple[dict[bytes, Header], Bulk]:
+        """The judged commits, children before parents, and the git children that work on them."""
+        found: dict[bytes, Header] = {}
+        bulk = Bulk(self._child)
+        most = self.policy.bounds.max_commits
+        for commit, header in self.repo.walk(sorted(tips), self._accepted):
+            found[commit] = header
+            bulk.walked(commit, header)
+            if len(found) > most:
+                raise CannotJudge(beyond("max_commits", most,
+                                         "commits that main does not have yet"))
+        return found, bulk
+
+    def _is_whole(self, tip: bytes) -> bool:
+        walk = self.repo.walk([tip], self._accepted)
         try:
-            self.repo.walk([tip], self._accepted, most)
+            for _ in zip(walk, range(self.policy.bounds.max_commits), strict=False):
+                pass
         except Missing:
             return False
         return True
@@ -228,17 +243,14 @@ class Look:
 
     # What commits touch.
 
-    def _gather_touches(self, found: Mapping[bytes, Header]) -> None:
-        if len(found) <= FEW:
-            rest: Iterable[bytes] = found
-        else:
-            try:
-                rest = self._in_bulk(found)
-            except OSError:
-                rest = found
-        for commit in rest:
-            self._check_time()
-            self._touches[commit] = self._touched(commit, found)
+    def _gather_touches(self, found: Mapping[bytes, Header], bulk: Bulk) -> None:
+        if len(found) > FEW:
+            with suppress(OSError):  # git gave up: what it did not settle is looked at here
+                self._in_bulk(found, bulk)
+        for commit in found:
+            if commit not in self._touches:
+                self._check_time()
+                self._touches[commit] = self._touched(commit, found)
 
     def _touched(self, commit: bytes, judged: Mapping[bytes, Header]) -> tuple[Touch, ...]:
         tree, parents, _ = judged[commit]
@@ -249,42 +261,16 @@ class Look:
         """Whether a merge's conflicts are its pusher's to settle: a maintainer's, of old sides."""
         return self._maintainer and len(parents) > 1 and not any(p in judged for p in parents)
 
-    def _in_bulk(self, found: Mapping[bytes, Header]) -> list[bytes]:
-        """Let git compare trees; returns the commits that it cannot settle.
-
-        The merges are prepared while git compares the rest, and the rest is read while it
-        compares the merges.
-        """
-        plain = {commit: (self._tree_before(parents), tree)
-                 for commit, (tree, parents, _) in found.items() if len(parents) < 2}
-        answers = self._child.diffs(list(plain.values()))
-        merges = self._simple_merges(found)
-        merged = self._child.diffs([pair for pairs in merges.values() for pair in pairs])
-        for commit, changes in zip(plain, answers, strict=True):
-            self._touches[commit] = self._zone_all(path for _, path in changes)
-        for commit, ((_, tree), (_, theirs)) in merges.items():
-            paths = self._decided(tree, theirs, next(merged), next(merged))
+    def _in_bulk(self, found: Mapping[bytes, Header], bulk: Bulk) -> None:
+        bulk.complete(found, self.graph, lambda parents: self._is_settled(parents, found))
+        for commit, changes in bulk.answers():
+            paths = [path for _, path in changes[0]] if len(changes) == 1 else self._decided(
+                found[commit][0], self.graph.header(found[commit][1][1])[0], *changes)
             self._touches[commit] = self._zone_all(paths)
-        return [commit for commit in found if commit not in plain and commit not in merges]
-
-    def _tree_before(self, parents: Sequence[bytes]) -> bytes:
-        return self.graph.header(parents[0])[0] if parents else EMPTY_TREE
-
-    def _simple_merges(self, found: Mapping[bytes, Header]) -> dict[bytes, tuple[Pair, Pair]]:
-        """The merges of two with one base: what each changes, and what its second parent did."""
-        simple: dict[bytes, tuple[Pair, Pair]] = {}
-        for commit, (tree, parents, _) in found.items():
-            if len(parents) != 2 or self._is_settled(parents, found):
-                continue
-            bases = self.graph.bases(parents[0], parents[1:])
-            if len(bases) == 1:
-                ours, theirs, base = (self.graph.header(c)[0] for c in (*parents, *bases))
-                simple[commit] = ((ours, tree), (base, theirs))
-        return simple
 
     def _decided(self, tree: bytes, theirs: bytes, made: Sequence[Change],
                  brought: Sequence[Change]) -> Iterator[bytes]:
-        """The zoned paths on which a merge is not what the path-level merge leaves.
+        """The zoned paths on which a merge is not what the path-level merge leaves, in no order.
 
         `made` is what it changes against its first parent, `brought` what its second parent
         changed against the one base. A clean merge makes what is brought. A path that is only
@@ -345,13 +331,6 @@ class Look:
         """The paths that lie in a zone, sorted; each path is asked for once a push."""
         found = [touch for path in paths if (touch := self._zone_of(path)) is not None]
         return tuple(sorted(found, key=lambda touch: touch.path)) if len(found) > 1 else (*found,)
-
-    def _zone_of(self, path: bytes) -> Touch | None:
-        try:
-            return self._zoned[path]
-        except KeyError:
-            touch = self._zoned[path] = self._zone(path)
-            return touch
 
     def _zone(self, path: bytes) -> Touch | None:
         text = _text(path)
