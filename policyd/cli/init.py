@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 from pathlib import Path
 
 import click
 
+from policyd.adapters import shipped
 from policyd.core.errors import PolicydError
 
 SHIPPED = "policies/default.yaml"
@@ -43,7 +43,7 @@ def command(directory: Path, state: Path | None, *, private: bool) -> None:
     home = Path(os.path.abspath(directory))
     if home.is_symlink() or (home.exists() and (not home.is_dir() or any(home.iterdir()))):
         raise PolicydError(f"{home} is not an empty folder; name one that is absent or empty")
-    policy = _shipped()
+    policy = shipped.read(SHIPPED)
     folder_mode, file_mode = (0o700, 0o600) if private else (0o755, 0o644)
     kept = Path(os.path.abspath(state or home / "state"))
     _folder(home, folder_mode)
@@ -55,21 +55,6 @@ def command(directory: Path, state: Path | None, *, private: bool) -> None:
     _file(home / SHIPPED, policy, file_mode)
     click.echo(f"wrote {home}; edit the names in {SHIPPED}, then run\n"
                f"  policyd --home {home} policy apply")
-
-
-def _shipped() -> bytes:
-    """The default policy: among the installed distribution's files, or in the checkout."""
-    checkout = Path(__file__).parents[2] / SHIPPED
-    try:
-        listed = importlib.metadata.files("policyd") or []
-    except importlib.metadata.PackageNotFoundError:
-        listed = []
-    installed = [Path(str(file.locate())) for file in listed
-                 if file.parts[-4:] == ("share", "policyd", *Path(SHIPPED).parts)]
-    for path in (*installed, checkout):
-        if path.is_file():
-            return path.read_bytes()
-    raise PolicydError(f"the shipped {SHIPPED} is absent; install policyd again")
 
 
 def _quoted(path: Path) -> str:
