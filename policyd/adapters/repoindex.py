@@ -51,6 +51,16 @@ def write_key(repo: StrPath) -> str:
     return key
 
 
+def remove_key(repo: StrPath) -> bool:
+    """Take a repository's key away; whether there was one. Raises OSError."""
+    try:
+        os.unlink(os.path.join(repo, KEY_FILE))
+    except FileNotFoundError:
+        return False
+    statefolder.sync_folder(repo)
+    return True
+
+
 def path_of(state: StrPath, key: str) -> str:
     if _KEY.fullmatch(key) is None:
         raise ValueError(f"{key!r} is no key")
@@ -92,6 +102,17 @@ def store(state: StrPath, index: Index) -> None:
     """Replace the index, durably. Only under the lock of the state folder."""
     statefolder.subfolder(state, "repos")
     statefolder.replace(path_of(state, index.key), indexes.to_json(index))
+
+
+def remove(state: StrPath, key: str) -> bool:
+    """Forget an index; whether there was one. Raises CannotJudge, OSError."""
+    with statefolder.locked(state):
+        try:
+            os.unlink(path_of(state, key))
+        except FileNotFoundError:
+            return False
+        statefolder.sync_folder(os.path.join(state, "repos"))
+    return True
 
 
 def _read(path: str, most: int | None) -> bytes:

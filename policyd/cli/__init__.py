@@ -16,8 +16,11 @@ OK, FAULTS, CANNOT = 0, 1, 2
 DEFAULT_HOME = Path("/etc/policyd")
 
 COMMANDS = {
+    "enroll": "policyd.cli.enroll",
     "init": "policyd.cli.init",
+    "log": "policyd.cli.log",
     "policy": "policyd.cli.policy",
+    "unenroll": "policyd.cli.unenroll",
 }
 """Command to the module whose `command` it is; only the chosen one is imported.
 
