@@ -64,6 +64,8 @@ class OddTrees:
     def _entry(self, path: str, raw_name: bytes, entry: Entry) -> Iterator[OddEntry]:
         mode, oid = entry
         name = raw_name.decode("utf-8", "surrogateescape")
+        if b"+" in mode:
+            return  # it stands twice, which is told of its folder
         if mode not in MODES:
             yield OddEntry(path, f"has mode {mode.decode('ascii', 'replace')}")
         if "/" in name or fold(name) in DOT_GIT or fold(name) == "":
@@ -105,6 +107,7 @@ def _join(folder: str, name: bytes) -> str:
 def _roots(zones: tuple[Zone, ...]) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
     """(zone, literal leading names, whether those names are a folder of the zone)."""
     return tuple(
-        (zone.name, pattern.literal, pattern.literal != tuple(fold(pattern.glob).split("/")))
+        (zone.name, pattern.literal,
+         len(pattern.literal) < len(pattern.glob.removeprefix("/").split("/")))
         for zone in zones for pattern in zone.patterns
         if pattern.literal and not pattern.negate)

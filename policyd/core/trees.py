@@ -50,22 +50,28 @@ Node = Entry | Conflict | Merged | None
 
 
 def pairs(raw: bytes) -> list[tuple[bytes, bytes]]:
-    """The (`mode name`, id) pairs of a tree object, as stored. ValueError when it is damaged."""
+    """The (`mode name`, id) pairs of a tree object, as stored. Raises CannotJudge."""
     found: list[tuple[bytes, bytes]] = _ENTRY.findall(raw)
     if sum(len(label) for label, _ in found) + 21 * len(found) != len(raw):
-        raise ValueError("a tree object is damaged")
+        raise CannotJudge("a tree object is damaged; `git fsck` names it")
     return found
 
 
 def entries(raw: bytes) -> dict[bytes, bytes]:
-    """The entries of a tree object; ids of an entry that stands twice are joined."""
+    """The entries of a tree object; what stands twice is one entry with modes and ids joined."""
     found: dict[bytes, bytes] = dict(_ENTRY.findall(raw))
     if sum(map(len, found)) + 21 * len(found) == len(raw):
         return found
-    joined: dict[bytes, bytes] = {}
+    every: dict[bytes, list[bytes]] = {}
     for label, oid in pairs(raw):
-        joined[label] = joined.get(label, b"") + oid
-    return joined
+        every.setdefault(label, []).append(oid)
+    return {_times(label, len(oids)): b"".join(oids) for label, oids in every.items()}
+
+
+def _times(label: bytes, count: int) -> bytes:
+    """`40000+40000 name` for what stands twice: no mode of a folder that could be followed."""
+    mode, _, name = label.partition(b" ")
+    return b"+".join([mode] * count) + b" " + name
 
 
 def split(label: bytes) -> tuple[bytes, bytes]:
