@@ -28,7 +28,6 @@ from policyd.adapters.hookinput import (
     scrubbed,
 )
 from policyd.core import index as indexes
-from policyd.core import render, telling
 from policyd.core.errors import CannotJudge, PolicydError
 from policyd.core.evaluate import Outcome, Violation
 from policyd.core.facts import ZERO
@@ -99,6 +98,9 @@ def _guarded(site: _Site, lines: Sequence[Line]) -> int:
 
 def _judged(site: _Site, lines: Sequence[Line]) -> int:
     key = repoindex.key_of(site.git_dir)
+    if _is_admitted(site, repoindex.load(site.state, key)):
+        _admit(site, key, lines)
+        return ACCEPTED
     judgement = _judge(site, key, lines)
     entry = _entry(site, judgement)
     if judgement.verdict.outcome is Outcome.REFUSED:
@@ -109,6 +111,20 @@ def _judged(site: _Site, lines: Sequence[Line]) -> int:
     if judgement.verdict.of(Mode.WARN):
         _tell(_told(site, judgement, push_id))
     return ACCEPTED
+
+
+def _is_admitted(site: _Site, index: Index) -> bool:
+    """Whether enrolment let this pusher make one unjudged push, and this is it."""
+    return index.bootstrap is not None and any(
+        indexes.admits(index, policy.groups_of(site.pusher),
+                       clock.today(policy.timezone, clock.now()))
+        for policy in policies_for(site.active, site.repository))
+
+
+def _admit(site: _Site, key: str, lines: Sequence[Line]) -> None:
+    decisionlog.record(site.state, key, {**_plain_entry(site, lines), "bootstrap": True,
+                                         "verdict": Outcome.ACCEPTED.value})
+    _tell("policyd: taken unjudged, once, as the operator allowed when enrolling\n")
 
 
 def _judge(site: _Site, key: str, lines: Sequence[Line]) -> Judgement:
@@ -134,6 +150,8 @@ def _checked(site: _Site, lines: Sequence[Line]) -> int:
     guarded = any(p.guards(branch) for p in policies_for(site.active, site.repository))
     wrong = _cannot_ask(lines, known=held is not None or guarded)
     if wrong:
+        from policyd.core import telling
+
         push_id = decisionlog.append(site.state, {
             "verdict": "check", "key": key, "repository": site.repository, "pusher": site.pusher,
             "policy": site.active.digest, "asked": [line.ref for line in lines]})
@@ -156,6 +174,8 @@ def _cannot_ask(lines: Sequence[Line], *, known: bool) -> str:
 
 def _told(site: _Site, judgement: Judgement, push_id: str, *, check: str | None = None) -> str:
     """What the pusher reads of a judgement."""
+    from policyd.core import telling
+
     told = telling.Answer(push_id, judgement.pusher, judgement.verdict,
                           judgement.blocks(push_id), check)
     return telling.answer(told, everything=JSON_OPTION in push_options(site.given))
@@ -175,14 +195,19 @@ def _logged(violation: Violation) -> dict[str, str]:
             "ref": violation.finding.ref, "says": violation.finding.says}
 
 
-def _log_unjudged(site: _Site, lines: Sequence[Line], incident: str, *, accepted: bool) -> None:
-    """Best effort: what failed may be the log itself, and the incident is told elsewhere too."""
+def _plain_entry(site: _Site, lines: Sequence[Line]) -> dict[str, object]:
+    """What the log says of a push that nobody looked into."""
     policies = policies_for(site.active, site.repository)
-    entry = {
-        "verdict": Outcome.ACCEPTED.value if accepted else "unjudged", "incident": incident,
+    return {
         "repository": site.repository, "pusher": site.pusher, "policy": site.active.digest,
         "updates": [{"ref": line.ref, "old": line.old, "new": line.new, "rewrites": False,
                      "guarded": any(p.guards(line.ref) for p in policies)} for line in lines]}
+
+
+def _log_unjudged(site: _Site, lines: Sequence[Line], incident: str, *, accepted: bool) -> None:
+    """Best effort: what failed may be the log itself, and the incident is told elsewhere too."""
+    entry = {**_plain_entry(site, lines), "incident": incident,
+             "verdict": Outcome.ACCEPTED.value if accepted else "unjudged"}
     with suppress(PolicydError):
         key = repoindex.key_of(site.git_dir)
         if accepted:
@@ -192,6 +217,8 @@ def _log_unjudged(site: _Site, lines: Sequence[Line], incident: str, *, accepted
 
 
 def _unjudged(error: BaseException, incident: str) -> int:
+    from policyd.core import render
+
     known = isinstance(error, PolicydError)
     reason = str(error) if known else "policyd failed; its log has the details"
     _tell(render.unjudged(reason, incident, "stop"))

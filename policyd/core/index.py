@@ -11,14 +11,14 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from policyd.core.chain import START, Position
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import ZERO, Op, Update
 
-FORMAT = 2
+FORMAT = 3
 ACCEPTED = "accepted"
 """The `verdict` of log entries that may move a recorded tip."""
 
@@ -53,6 +53,14 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """One push into an empty repository that is taken unjudged, until a day (inclusive)."""
+
+    until: date
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """The accepted history of one repository."""
 
@@ -70,6 +78,7 @@ class Index:
     """In the order of the log."""
     moves: tuple[Move, ...] = ()
     """Oldest first, a year back; one a branch and day."""
+    bootstrap: Bootstrap | None = None
     applied: Position = field(default=START)
     """The last log entry of this repository that is in here."""
 
@@ -129,6 +138,13 @@ def held_since(index: Index, ref: str, start: datetime) -> str | None:
                  if move.ref == ref and datetime.fromisoformat(move.at) >= start), None)
 
 
+def admits(index: Index, groups: Iterable[str], today: date) -> bool:
+    """Whether the next push is the one that is taken unjudged."""
+    chance = index.bootstrap
+    return (chance is not None and index.empty and not index.branches
+            and chance.group in groups and today <= chance.until)
+
+
 def with_accepted(index: Index, updates: Iterable[Update], at: str) -> Index:
     """The index once a push is accepted, before git moves anything. `at` is the entry's time."""
     return _with(index, logged(updates), at)
@@ -148,6 +164,8 @@ def replayed(index: Index, entry: Mapping[str, Any], position: Position) -> Inde
     applied = replace(index, applied=position)
     if entry.get("verdict") != ACCEPTED:
         return applied
+    if "bootstrap" in entry:
+        applied = replace(applied, bootstrap=None)
     return _with(applied, entry.get("updates", ()), entry["time"])
 
 
@@ -162,6 +180,8 @@ def to_json(index: Index) -> bytes:
         "branches": dict(sorted(index.branches.items())),
         "extra": index.extra,
         "pending": [[s.ref, s.old, s.new, s.rewrites, s.at] for s in index.pending],
+        "bootstrap": index.bootstrap and [index.bootstrap.until.isoformat(),
+                                          index.bootstrap.group],
         "moves": [[m.ref, m.old, m.at] for m in index.moves],
     }
     return json.dumps(raw, separators=(",", ":")).encode("ascii") + b"\n"
@@ -259,8 +279,18 @@ def _index(raw: Mapping[str, Any]) -> Index:
         extra=tuple(_oid(oid) for oid in raw["extra"]),
         pending=tuple(_pending(*step) for step in raw["pending"]),
         moves=tuple(Move(_ref(ref), _oid(old), _moment(at)) for ref, old, at in raw["moves"]),
+        bootstrap=_bootstrap(raw["bootstrap"]),
         applied=Position(_count(n), _text(head)),
     )
+
+
+def _bootstrap(raw: object) -> Bootstrap | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, list):
+        raise ValueError(f"{raw!r} is no bootstrap")
+    until, group = raw
+    return Bootstrap(date.fromisoformat(_text(until)), _text(group))
 
 
 def _pending(ref: object, old: object, new: object, rewrites: object, at: object) -> Pending:
