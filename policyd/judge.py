@@ -15,7 +15,7 @@ from policyd.adapters.hookinput import Line
 from policyd.adapters.look import Look, RefLine
 from policyd.core import index as indexes
 from policyd.core.errors import CannotJudge
-from policyd.core.evaluate import Verdict, enforces, evaluate, needs_of, together
+from policyd.core.evaluate import Outcome, Verdict, enforces, evaluate, needs_of, together
 from policyd.core.facts import ZERO, Need, Pusher, Situation, Update
 from policyd.core.index import Index
 from policyd.core.policy import Active, Mode, Policy
@@ -107,6 +107,23 @@ def resolve(repo: PushedRepo, lines: Sequence[Line]) -> tuple[RefLine, ...]:
 
 
 def _part(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[RefLine],
+          index: Index) -> _Judged:
+    """Nothing is refused for a commit that is accepted already: a refusal looks twice."""
+    part = _once(request, policy, repo, lines, index)
+    known = _overlooked(part.look) if part.verdict.outcome is Outcome.REFUSED else ()
+    if not known:
+        return part
+    return _once(request, policy, repo, lines, replace(index, extra=(*index.extra, *known)))
+
+
+def _overlooked(look: Look) -> tuple[str, ...]:
+    try:
+        return look.overlooked()
+    except (Missing, OSError, CannotJudge):
+        return ()  # it cannot be told: the refusal stands
+
+
+def _once(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[RefLine],
           index: Index) -> _Judged:
     deadline = time.monotonic() + policy.bounds.seconds
     pusher = Pusher(request.pusher, policy.groups_of(request.pusher))

@@ -105,8 +105,7 @@ class Look:
             found[commit] = header
             bulk.walked(commit, header)
             if len(found) > most:
-                raise CannotJudge(beyond("max_commits", most,
-                                         "commits that main does not have yet"))
+                raise CannotJudge(beyond("max_commits", most, "commits that main lacks"))
         return found, bulk
 
     def _is_whole(self, tip: bytes) -> bool:
@@ -119,6 +118,10 @@ class Look:
         return True
 
     # What others ask of a push that was looked at.
+
+    def overlooked(self) -> tuple[str, ...]:
+        """Accepted commits that were judged all the same: libgit2 walks by time, clocks err."""
+        return tuple(c.hex() for c in self.graph.reached(self._judged.found, self._accepted))
 
     def tree_of(self, commit: str) -> bytes:
         """The raw tree id of a commit given in hex."""

@@ -16,6 +16,8 @@ Header = tuple[bytes, tuple[bytes, ...], int]
 
 ONE, OTHERS, STALE = 1, 2, 4
 
+MAX_LOWEST = 16
+
 
 class TooDistant(Exception):
     """The walk was longer than allowed; ask git, which has the commit graph."""
@@ -64,6 +66,24 @@ class Graph:
             if others and commit in self.bases(commit, others):
                 left.remove(commit)
         return tuple(left)
+
+    def reached(self, found: Mapping[bytes, Header], tips: Sequence[bytes]) -> list[bytes]:
+        """Those of the commits found behind some tips that the other tips reach after all.
+
+        Exact whatever the clocks say, but every question may walk far: nothing is said where
+        `found` ends in more than MAX_LOWEST commits.
+        """
+        left = dict(found)
+        while True:
+            lowest = [commit for commit, (_, parents, _) in left.items()
+                      if not any(parent in left for parent in parents)]
+            if len(lowest) > MAX_LOWEST:
+                return []
+            held = [commit for commit in lowest if commit in self.bases(commit, tips)]
+            if not held:
+                return [commit for commit in found if commit not in left]
+            for commit in held:
+                del left[commit]
 
     def _paint(self, one: bytes, others: Sequence[bytes]) -> list[bytes]:
         headers, header = self._headers, self.header

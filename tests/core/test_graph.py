@@ -175,3 +175,22 @@ def test_independent_commits_are_those_of_the_ancestor_sets(case):
     found = drawn.graph().independent(map(raw, [one, *others]))
     assert names(found) == set(drawn.family.independent([one, *others]))
     assert list(found) == sorted(set(found)), "in an order that no push decides"
+
+
+@given(drawings())
+def test_what_a_walk_by_time_overlooked_is_found(case):
+    """Of all that one side reaches, what the others reach too, whatever the clocks say."""
+    drawn, one, others, _ = case
+    behind = drawn.family.behind([one])
+    found = {raw(c): drawn.headers[raw(c)] for c in behind}
+    held = drawn.graph().reached(found, list(map(raw, others)))
+    assert names(held) == behind & drawn.family.behind(others)
+
+
+def test_many_ends_are_not_asked_about():
+    drawn = Drawn("\n".join(f"{n}:" for n in range(20)))
+    found = {raw(str(n)): drawn.headers[raw(str(n))] for n in range(20)}
+    assert drawn.graph().reached(found, [raw("3")]) == []
+    few = dict(list(found.items())[:10])
+    assert drawn.graph().reached(few, [raw("3"), raw("12")]) == [raw("3")]
+    assert drawn.graph().reached({}, [raw("3")]) == []

@@ -19,6 +19,8 @@ ZONES = {
     "ledger": ["tests/ledger/flake_ledger.json", "oracle/quarantine.yaml"],
     "manifest": ["fixtures/leases/**", "fixtures/data/**"],
     "wiring": ["**/conftest.py", ".ci/**", "pytest.ini"],
+    "answers": ["packages/*/answers/**"],
+    "tables": ["tables/*.csv"],
 }
 HONEST = {"src/app.py": "1", "oracle/r.json": "1", "oracle/sub/s.json": "1",
           "tests/ledger/flake_ledger.json": "{}", "fixtures/data/d.csv": "1", "README": "1",
@@ -272,6 +274,10 @@ def test_a_submodule_in_a_zone(looker, path, zones):
     ("x", "tests/ledger/flake_ledger.json", "tests/ledger/flake_ledger.json", {"ledger"}),
     ("x", "fixtures/data", "fixtures/data", {"manifest"}),
     ("x", "a/conftest.py", "a/conftest.py", {"wiring"}),
+    ("x", "packages/a/answers", "packages/a/answers", {"answers"}),
+    ("x", "packages/a", "packages/a", set()),
+    ("x", "tables", "tables", {"tables"}),
+    ("x", "tables/notes", "tables/notes", set()),
     ("x", "src/app.py", "src/app.py", {"source"}),
     ("src/x", "app.py", "src/app.py", set()),
     ("x", "tests/test_a.py", "tests/test_a.py", set()),
@@ -314,6 +320,14 @@ def test_old_oddities_are_not_told_again(looker):
     old = odd_tree(looker)
     assert looker.told(old, old) == set()
     assert looker.told(old, HONEST, old) == set(), "one side before is enough"
+
+
+def test_an_old_root_out_of_order_is_not_told_again(looker):
+    """A commit of the same tree; once the root changes, git would have put it in order."""
+    listed = [(FILE, b"b", blob("1")), (FILE, b"a", blob("1"))]
+    old, new = looker.store.tree(listed), looker.store.tree([*listed, (FILE, b"c", blob("1"))])
+    assert looker.told(old, old) == set()
+    assert what(looker.told(new, old)) == {(".", UNSORTED)}
 
 
 def test_an_old_oddity_in_a_changed_tree_is_not_told_again(looker):

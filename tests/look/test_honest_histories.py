@@ -172,6 +172,12 @@ def test_honest_work_passes_and_a_violation_hidden_in_it_does_not(seeds, tmp_pat
             violation(office)
 
 
+@pytest.mark.parametrize("seed", [41, 45, 70, 73, *range(300, 308)])
+def test_a_clock_that_ran_wrong_refuses_nobody(seed, tmp_path):
+    """A walk by time can take accepted commits for new ones; in the first four it does."""
+    Office(tmp_path / "r.git", seed, wrong_clocks=0.2).work()
+
+
 def test_honest_work_is_varied(tmp_path):
     """The histories above would prove little if they were all alike."""
     families = []
