@@ -70,8 +70,8 @@ def _changed(update: Update, zone: str) -> tuple[str, ...]:
 
 def _before_sides(look: Look, update: Update) -> tuple[bytes, ...]:
     commits = dict.fromkeys([*update.boundary, *(tip.hex() for tip in look.tips.values())])
-    if update.old is not None and update.guarded:
-        commits[update.old] = None
+    if update.old is not None and update.guarded and update.branch is not None:
+        commits[update.old] = None  # a tag never moves, and need not be a commit
     return tuple(dict.fromkeys(look.tree_of(commit) for commit in commits))
 
 

@@ -10,7 +10,7 @@ import random
 import subprocess
 
 import pytest
-from flatmerge import differing
+from flatmerge import clashes, differing
 from history import AGENT, ENVIRONMENT, MAINTAINER, History, Odd
 
 from policyd.adapters import look
@@ -74,31 +74,44 @@ def alone(files):
     return {path: entry for path, entry in files.items() if path not in folders}
 
 
+def decided(family, parents, files, *, settled):
+    """The paths that differ from the parents' merge; a settled conflict is no decision."""
+    expected = family.merged(parents)
+    return differing(expected, files) - (clashes(expected) if settled else set())
+
+
 @pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("seed", range(24))
-def test_random_histories_touch_what_flat_dictionaries_say(seed, tmp_path, zones):
+@pytest.mark.parametrize("who", [AGENT, MAINTAINER])
+@pytest.mark.parametrize("seed", range(16))
+def test_random_histories_touch_what_flat_dictionaries_say(seed, who, tmp_path, zones):
+    """A maintainer settles the conflicts of merges whose parents are all accepted."""
     wild = Wild(tmp_path / "r.git", seed)
     wild.grow(24, wrong_clocks=False)
-    told, family = wild.told, wild.told.family
+    told, family, mine = wild.told, wild.told.family, who == MAINTAINER
     zone = zones(told)
     told.accept("release/1", wild.commits[8])
     told.accept("main", wild.commits[4])
     for tip in wild.commits[-4:]:
-        update, = told.judge({"x": tip}, AGENT).updates
+        update, = told.judge({"x": tip}, who).updates
         judged = family.behind([tip], told.branches.values())
         assert update.judged == len(judged)
         seen = {commit.oid: {t.path for t in commit.touches} for commit in update.commits}
-        want = {c: paths for c in judged if (paths := set(filter(zone, family.touched(c))))}
+        want = {}
+        for commit in judged:
+            parents = family[commit].parents
+            settled = mine and len(parents) > 1 and not judged & set(parents)
+            paths = decided(family, parents, family[commit].files, settled=settled)
+            if zoned := set(filter(zone, paths)):
+                want[commit] = zoned
         assert seen == want
         boundary = sorted(family.independent(
             p for c in judged for p in family[c].parents if p not in judged))
         assert sorted(update.boundary) == boundary
-        net = differing(family.merged(boundary), family[tip].files) if judged else set()
+        net = decided(family, boundary, family[tip].files, settled=mine) if judged else set()
         assert {t.path for t in update.net} == set(filter(zone, net))
 
 
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_arrivals_are_the_difference_of_old_and_new_tip(seed, tmp_path, zones):
     wild = Wild(tmp_path / "r.git", 1000 + seed)
     wild.grow(16, wrong_clocks=False)

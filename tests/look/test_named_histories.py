@@ -141,6 +141,18 @@ def test_merging_up_where_both_branches_changed_one_answer(told):
     assert verdicts(told, main=up) == ({WRITERS}, OK)
 
 
+def test_merging_up_where_answers_and_code_conflict(told):
+    """Settling both at once is the maintainer's; the agent decides both in one push."""
+    main, release = two_branches(told)
+    main = told.commit({"oracle/r.json": "r main", "src/b.py": "b = 6"}, main)
+    told.accept("main", main)
+    settled = {"oracle/r.json": "r release, r main", "src/b.py": "b = 10"}
+    assert verdicts(told, main=told.commit(settled, main, release)) == (BOTH, OK)
+    work = told.commit({"src/c.py": "c = 1"}, release)
+    assert verdicts(told, main=told.commit(settled, main, work)) == (BOTH, {APART}), \
+        "a side that is not accepted yet makes it an edit like any other"
+
+
 def test_merging_up_is_no_occasion_for_another_edit(told):
     """A maintainer settles conflicts in a merge; what did not conflict stays."""
     main, release = two_branches(told)
@@ -318,6 +330,114 @@ def test_a_parked_commit_is_judged_wherever_it_lies(told):
         told.put(ref, parked)
     assert verdicts(told, main=parked) == (BOTH, {APART})
     assert verdicts(told, other=parked) == (BOTH, {APART})
+
+
+def test_a_release_is_tagged(told):
+    """A guarded tag names accepted history, whoever sets it, and stays where it is."""
+    base = told.start(START)
+    tag, work = told.tag(base), told.commit(CODE, base)
+    for target in (base, tag, told.tag(tag, kind="tag")):
+        assert verdicts(told, **{"tags/v1": target}) == ({REFS}, OK)
+    for target in (work, told.tag(work)):
+        assert verdicts(told, **{"tags/v1": target}) == ({REFS}, {REFS})
+    assert verdicts(told, **{"tags/v1": work, "main": work}) == ({REFS}, {REFS})
+    told.accept("main", work)
+    told.put("tags/v1", tag)
+    assert verdicts(told, **{"tags/v1": work}) == ({REFS}, {REFS})
+    assert verdicts(told, **{"tags/v1": None}) == ({REFS}, OK)
+
+
+def test_a_guarded_branch_goes(told):
+    """Creators delete it, where another guarded branch that stays holds what it held."""
+    base = told.start(START)
+    told.accept("release/1", base)
+    assert verdicts(told, **{"release/1": None}) == ({REFS}, OK)
+    told.accept("release/1", told.commit(CODE, base))
+    assert verdicts(told, **{"release/1": None}) == ({REFS}, {REFS})
+    told.put("copy", told.tip("release/1"))
+    assert verdicts(told, **{"release/1": None}) == ({REFS}, {REFS}), "nobody guards the copy"
+    both = {"release/1": None, "main": told.tip("release/1")}
+    assert verdicts(told, **both) == ({REFS}, {REFS}), "main is not there yet"
+    assert verdicts(told, main=None) == ({REFS}, OK), "the release branch holds main's commits"
+
+
+def test_features_come_and_go_and_start_over(told):
+    base = told.start(START)
+    told.put("feature", told.commit(CODE, base))
+    assert verdicts(told, feature=None) == (OK, OK)
+    assert verdicts(told, feature=told.commit({"src/c.py": "c = 1"}, base)) == (OK, OK)
+    assert verdicts(told, feature=base) == (OK, OK)
+
+
+def test_an_alias_of_main_is_main(told):
+    """A symbolic ref on the server: what is pushed there is judged as a push to main."""
+    base = told.start(START)
+    told.accept("main", told.commit(CODE, base))
+    told.repo.references.create("refs/heads/alias", "refs/heads/main")
+    told.refs["refs/heads/alias"] = told.tip("main")
+    assert verdicts(told, alias=base) == ({REFS}, {REFS})
+    work = told.commit({"src/c.py": "c = 1"}, told.tip("main"))
+    assert verdicts(told, alias=work) == (OK, OK)
+    assert verdicts(told, alias=work, main=work) == ({REFS}, {REFS}), "main would move twice"
+
+
+@pytest.mark.parametrize("ref", ["refs/replace/" + "1" * 40, "refs/meta/config", "refs/notes/x",
+                                 "refs/stash", "refs/for/main", "refs/mainx", "refs/remotes/x/y"])
+def test_namespaces_that_are_not_taken(told, ref):
+    base = told.start(START)
+    assert verdicts(told, **{ref: told.commit(CODE, base)}) == ({REFS}, {REFS})
+
+
+def test_a_pull_request_is_judged(told):
+    base = told.start(START)
+    assert verdicts(told, **{"refs/pull/1/head": told.commit(CODE, base)}) == (OK, OK)
+    assert verdicts(told, **{"refs/pull/1/head": told.commit(ANSWER, base)}) == ({WRITERS}, OK)
+
+
+def test_tags_of_what_is_no_commit(told):
+    base = told.start(START)
+    tree, blob = told.tree_of(base), told.blob("secret")
+    for kind, oid in (("tree", tree), ("blob", blob)):
+        tag = told.tag(oid, kind=kind)
+        for target in (oid, tag, told.tag(tag, kind="tag")):
+            assert verdicts(told, **{"tags/x": target}) == ({REFS}, {REFS})
+
+
+def test_a_push_that_leaves_history_out(told):
+    """A shallow clone pushes a commit whose parent the server never saw."""
+    base = told.start(START)
+    tree = told.tree_of(base)
+    shallow = told.commit_tree(tree, "5" * 40)
+    for tip in (shallow, told.commit_tree(tree, base, shallow)):
+        assert verdicts(told, feature=tip) == ({REFS}, {REFS})
+        assert verdicts(told, main=tip) == ({REFS}, {REFS})
+
+
+def test_an_honest_ref_beside_one_that_leaves_history_out(told):
+    """The whole part of a push is judged all the same."""
+    base = told.start(START)
+    shallow = told.commit_tree(told.tree_of(base), "5" * 40)
+    answer = told.commit(ANSWER, base)
+    assert verdicts(told, other=shallow, feature=answer) == ({REFS, WRITERS}, {REFS})
+
+
+def test_the_ref_moved_meanwhile(told):
+    """The pusher's old id is another than the server's: retry."""
+    base = told.start(START)
+    told.accept("main", told.commit(CODE, base))
+    told.refs["refs/heads/main"] = base
+    work = told.commit({"src/c.py": "c = 1"}, told.branches["refs/heads/main"])
+    assert verdicts(told, main=work) == ({REFS}, {REFS})
+
+
+def test_main_moved_behind_the_hook(told):
+    """Accepted is what was recorded: the commits that slipped in are judged with the next push."""
+    base = told.start(START)
+    slipped = told.commit(CODE | ANSWER, base)
+    told.put("main", slipped)
+    work = told.commit({"src/c.py": "c = 1"}, slipped)
+    assert verdicts(told, feature=work) == (BOTH, {APART})
+    assert verdicts(told, main=work) == (BOTH, {APART})
 
 
 # Several changes that come together.
