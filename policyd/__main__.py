@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -11,12 +14,18 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     home = _home_of_hook(arguments)
     if home is not None:
-        from policyd import hook
-
-        return hook.main(home)
+        _run_hook(home)
     from policyd import cli
 
     return cli.run(arguments)
+
+
+def _run_hook(home: Path) -> NoReturn:
+    """Judge one push and end at once: a process this short collects nothing, nor tidies up."""
+    gc.disable()
+    from policyd import hook
+
+    os._exit(hook.main(home))
 
 
 def _home_of_hook(arguments: list[str]) -> Path | None:

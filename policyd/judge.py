@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from policyd.adapters import clock, gains, mend
+from policyd.adapters import clock, gains
 from policyd.adapters.gitchild import GitChild
 from policyd.adapters.gitrepo import Missing, PushedRepo
 from policyd.adapters.hookinput import Line
@@ -19,8 +20,10 @@ from policyd.core.evaluate import Outcome, Verdict, enforces, evaluate, needs_of
 from policyd.core.facts import ZERO, Need, Pusher, Situation, Update
 from policyd.core.index import Index
 from policyd.core.policy import Active, Mode, Policy
-from policyd.core.repair import Block, block
 from policyd.rules import BY_ID
+
+if TYPE_CHECKING:  # what mends a refusal is not imported for a push that is accepted
+    from policyd.core.repair import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,9 @@ class Judgement:
 
     def blocks(self, push_id: str) -> dict[int, Block]:
         """What mends each enforced finding, by its position among them."""
+        from policyd.adapters import mend
+        from policyd.core.repair import block
+
         found: dict[int, Block] = {}
         for number, violation in enumerate(self.verdict.of(Mode.ENFORCE)):
             part = next(p for p in self.parts if p.policy.name == violation.policy)

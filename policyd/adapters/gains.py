@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from policyd.adapters import sourcereader
 from policyd.adapters.gitrepo import Missing
 from policyd.adapters.look import Look, beyond
-from policyd.adapters.sourcereader import Reading, Unread
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import Gained, Literals, Occurrence, Unreadable, Update
 from policyd.core.trees import GITLINK, LINK, TREE, Entry, is_tree
 from policyd.languages.literal import Literal
+
+if TYPE_CHECKING:  # most pushes have nothing to parse, and need no reader of sources
+    from policyd.adapters.sourcereader import Reading
 
 SUFFIXES = (".py", ".pyi", ".pyw")
 
@@ -133,6 +135,8 @@ class _Reader:
             for oid in (*(o for mode, o in part.after.values() if mode != LINK), *part.before):
                 self._fetch(oid)
         files = [(oid.hex(), text) for oid, text in self._sources.items()]
+        from policyd.adapters import sourcereader
+
         return sourcereader.read(files, min_length=min_length, seconds=seconds)
 
     def unreadable(self, parts: Sequence[_Part],
@@ -146,7 +150,7 @@ class _Reader:
                     found[path] = Unreadable(path, 1, "it is a symbolic link")
                 elif oid in self._refused:
                     found[path] = Unreadable(path, 1, self._refused[oid])
-                elif isinstance(held, Unread):
+                elif held is not None and not isinstance(held, tuple):
                     found[path] = Unreadable(path, held.line, held.reason)
         return tuple(found[path] for path in sorted(found))
 
@@ -178,4 +182,4 @@ def _gained(part: _Part, read: Mapping[str, Reading]) -> Gained:
 
 def _held(read: Mapping[str, Reading], oid: bytes) -> tuple[Literal, ...]:
     held = read.get(oid.hex(), ())
-    return () if isinstance(held, Unread) else held
+    return held if isinstance(held, tuple) else ()

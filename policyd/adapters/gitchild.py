@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import select
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from policyd.core.errors import CannotJudge
+
+if TYPE_CHECKING:  # most pushes are small, and start no child
+    import subprocess
 
 Pair = tuple[bytes, bytes]
 """Two raw tree ids: before and after."""
@@ -61,6 +62,8 @@ class GitChild:
             yield from _segments(told.read(), count)
 
     def _diff_tree(self, pairs: Sequence[Pair]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+        import tempfile
+
         told = tempfile.TemporaryFile()  # noqa: SIM115 - the caller reads and closes it
         with tempfile.TemporaryFile() as asked:
             asked.write("".join([f"{a.hex()} {b.hex()}\n" for a, b in pairs]).encode("ascii"))
@@ -71,12 +74,16 @@ class GitChild:
 
     def _start(self, command: Sequence[str], stdin: IO[bytes] | None,
                stdout: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+        import subprocess
+
         return subprocess.Popen(
             ["git", *command], env=self._environment, cwd=self._git_dir,
             stdin=stdin or subprocess.DEVNULL, stdout=stdout or subprocess.PIPE,
             stderr=subprocess.DEVNULL)
 
     def _finish(self, child: subprocess.Popen[bytes], ok: tuple[int, ...]) -> bytes:
+        import subprocess
+
         ended = os.pidfd_open(child.pid)  # waiting with a timeout would poll, up to 50 ms late
         try:
             left = max(self._deadline - time.monotonic(), 0.01)

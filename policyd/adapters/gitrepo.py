@@ -6,15 +6,18 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from policyd.adapters import libgit2
 from policyd.core.errors import CannotJudge
 from policyd.core.graph import Header
 
-if not os.path.isdir(os.environ.get("SSL_CERT_DIR", "")):
-    os.environ["SSL_CERT_DIR"] = "/"  # importing pygit2 fails on a host without CA files
+_LIBGIT2 = libgit2.load()
 
-import pygit2
-from pygit2.enums import ObjectType, SortMode
+if TYPE_CHECKING:
+    from pygit2 import GitError, Oid
+else:
+    GitError, Oid = _LIBGIT2.native.GitError, _LIBGIT2.native.Oid
 
 _COMMIT = re.compile(rb"tree ([0-9a-f]{40})\n((?:parent [0-9a-f]{40}\n)*)")
 _TIME = re.compile(rb"\ncommitter [^\n]*> (-?\d+) [^\n]*(?:\n|\Z)")
@@ -23,8 +26,11 @@ _TARGET = re.compile(rb"\Aobject ([0-9a-f]{40})\ntype ([a-z]+)\n")
 MAX_TAGS = 50
 """Tags of tags that are followed."""
 
-KINDS = {ObjectType.COMMIT: "commit", ObjectType.TREE: "tree",
-         ObjectType.BLOB: "blob", ObjectType.TAG: "tag"}
+KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+"""By git's own number of the type."""
+
+_TOPOLOGICAL = 1
+"""GIT_SORT_TOPOLOGICAL of libgit2."""
 
 
 class Missing(Exception):
@@ -50,15 +56,14 @@ class PushedRepo:
                  alternates: Sequence[str] = ()) -> None:
         self.git_dir = git_dir
         _refuse_altered_history(git_dir)
-        pygit2.settings.owner_validation = False  # git has decided already who may come in
         try:
-            self._repo = pygit2.Repository(git_dir)
+            self._repo = _LIBGIT2.open(git_dir)
             self._odb = self._repo.odb
             for folder in quarantine:
                 os.listdir(folder)  # libgit2 hides a folder that it may not read
             for folder in (*quarantine, *alternates):
                 self._odb.add_disk_alternate(folder)
-        except (pygit2.GitError, ValueError) as error:
+        except (GitError, ValueError) as error:
             raise CannotJudge(
                 f"the repository {git_dir} cannot be opened by libgit2: {error}") from error
         except OSError as error:
@@ -71,9 +76,9 @@ class PushedRepo:
                 ref = self._repo.lookup_reference(name)
             except KeyError:
                 return name, None
-            except (pygit2.GitError, ValueError):
+            except (GitError, ValueError):
                 return name, None
-            if isinstance(ref.target, pygit2.Oid):
+            if isinstance(ref.target, Oid):
                 return name, str(ref.target)
             name = str(ref.target)
         raise CannotJudge(f"the symbolic ref {name} leads nowhere")
@@ -91,12 +96,12 @@ class PushedRepo:
     def read(self, oid: bytes) -> tuple[str, bytes]:
         """Kind and content of an object. Raises Missing."""
         try:
-            kind, data = self._odb.read(pygit2.Oid(raw=oid))
+            kind, data = self._odb.read(Oid(raw=oid))
         except KeyError as error:
             raise Missing(oid.hex()) from error
-        except (pygit2.GitError, ValueError, OSError) as error:
+        except (GitError, ValueError, OSError) as error:
             raise CannotJudge(f"the object {oid.hex()[:12]} cannot be read: {error}") from error
-        return KINDS[ObjectType(kind)], data
+        return KINDS[int(kind)], data
 
     def header(self, oid: bytes) -> Header:
         """Tree, parents and time of a commit, from its own bytes: no graft can stand between."""
@@ -118,7 +123,7 @@ class PushedRepo:
     def size(self, oid: bytes) -> int:
         """Bytes of an object, without reading it whole."""
         try:
-            return int(self._odb.read_header(pygit2.Oid(raw=oid))[1])
+            return int(self._odb.read_header(Oid(raw=oid))[1])
         except KeyError as error:
             raise Missing(oid.hex()) from error
 
@@ -143,18 +148,18 @@ class PushedRepo:
 
         Raises Missing, perhaps behind some commits, where history is not all there.
         """
-        walker = self._repo.walk(None, SortMode.TOPOLOGICAL)
+        walker = self._repo.walk(None, _TOPOLOGICAL)
         try:
             for tip in tips:
-                walker.push(pygit2.Oid(raw=tip))
+                walker.push(Oid(raw=tip))
             for commit in hidden:
-                walker.hide(pygit2.Oid(raw=commit))
+                walker.hide(Oid(raw=commit))
             for step in walker:
                 yield step.id.raw, (step.tree_id.raw, tuple([p.raw for p in step.parent_ids]),
                                     step.commit_time)
         except KeyError as error:
             raise Missing(str(error)) from error
-        except pygit2.GitError as error:
+        except GitError as error:
             raise CannotJudge(f"the pushed history cannot be walked: {error}") from error
 
     def descends(self, new: bytes, old: bytes) -> bool:
@@ -162,7 +167,7 @@ class PushedRepo:
         if new == old:
             return True
         try:
-            return self._repo.descendant_of(pygit2.Oid(raw=new), pygit2.Oid(raw=old))
+            return bool(self._repo.descendant_of(Oid(raw=new), Oid(raw=old)))
         except KeyError as error:
             raise Missing(str(error)) from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Mapping
 
 from policyd.core.errors import CannotJudge
@@ -19,6 +18,8 @@ def run(git_dir: str, data: bytes, environment: Mapping[str, str]) -> int:
     path = os.path.join(git_dir, "hooks", CHAINED)
     if not os.access(path, os.X_OK):
         return 0
+    import subprocess
+
     try:
         return subprocess.run([path], input=data, env=dict(environment), check=False).returncode
     except OSError as error:
