@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +33,8 @@ class Result:
     """The ids of the rules that refuse it, sorted."""
     says: tuple[str, ...] = ()
     """`rule: what it found`, one for each finding that refuses."""
+    found: tuple[tuple[str, Mode, str], ...] = ()
+    """Every finding, refused for or not: the rule, how much it counts, what it says."""
     unjudged: str | None = None
     """Why it could not be judged; then no answer was the expected one."""
 
@@ -40,20 +43,41 @@ class Result:
         return self.unjudged is None and self.refused_by == self.case.rules
 
 
-def run(cases: Sequence[Case], active: Active, *, at: datetime = NEW_YEAR) -> tuple[Result, ...]:
-    """What the policies in `active` say of each case, in order, at the moment `at`.
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Cases as pushes in a repository, to be judged as often as needed."""
 
-    A case names no repository: each policy is taken to hold for it.
-    """
-    everywhere = (repository_pattern("**"),)
-    active = replace(active, policies=tuple(
-        replace(policy, repositories=everywhere) for policy in active.policies))
+    cases: tuple[Case, ...]
+    _pushes: tuple[tuple[str | None, str], ...]
+    _repo: PushedRepo
+
+    def results(self, active: Active, *, at: datetime = NEW_YEAR,
+                first: str | None = None) -> Iterator[tuple[int, Result]]:
+        """What becomes of each case, with its position; rows that expect the rule `first` first.
+
+        A case names no repository: each policy is taken to hold for it.
+        """
+        everywhere = (repository_pattern("**"),)
+        active = replace(active, policies=tuple(
+            replace(policy, repositories=everywhere) for policy in active.policies))
+        numbers = sorted(range(len(self.cases)), key=lambda n: first not in self.cases[n].rules)
+        for number in numbers if first is not None else range(len(self.cases)):
+            yield number, _result(self.cases[number], active, self._repo, *self._pushes[number], at)
+
+
+@contextmanager
+def prepared(cases: Sequence[Case]) -> Iterator[Rows]:
+    """The cases in one throwaway repository, which is gone afterwards."""
     with TemporaryDirectory(prefix="policyd-cases-", ignore_cleanup_errors=True) as folder:
         scratch = ScratchRepo(Path(folder))
-        pushes = [_pushed(scratch, case) for case in cases]
-        repo = PushedRepo(str(scratch.git_dir))
-        return tuple(_result(case, active, repo, *push, at)
-                     for case, push in zip(cases, pushes, strict=True))
+        pushes = tuple(_pushed(scratch, case) for case in cases)
+        yield Rows(tuple(cases), pushes, PushedRepo(str(scratch.git_dir)))
+
+
+def run(cases: Sequence[Case], active: Active, *, at: datetime = NEW_YEAR) -> tuple[Result, ...]:
+    """What the policies in `active` say of each case, in order, at the moment `at`."""
+    with prepared(cases) as rows:
+        return tuple(result for _, result in rows.results(active, at=at))
 
 
 def _pushed(scratch: ScratchRepo, case: Case) -> tuple[str | None, str]:
@@ -75,8 +99,10 @@ def _result(case: Case, active: Active, repo: PushedRepo, base: str | None, tip:
     environment = {"PATH": os.environ.get("PATH", os.defpath)}
     request = Request(repo.git_dir, "case", environment, case.who, at)
     try:
-        refused = judge(request, active, repo, (line,), index).verdict.of(Mode.ENFORCE)
+        verdict = judge(request, active, repo, (line,), index).verdict
     except PolicydError as error:
         return Result(case, unjudged=str(error))
+    refused = verdict.of(Mode.ENFORCE)
     return Result(case, tuple(sorted({v.rule.id for v in refused})),
-                  tuple(f"{v.rule.id}: {v.finding.says}" for v in refused))
+                  tuple(f"{v.rule.id}: {v.finding.says}" for v in refused),
+                  tuple((v.rule.id, v.mode, v.finding.says) for v in verdict.violations))

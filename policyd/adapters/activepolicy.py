@@ -20,15 +20,18 @@ def load(home: Path, options: Mapping[str, type], *, reader: int | None = None) 
     Raises CannotJudge with one sentence: where HOME, active or current is absent, a symbolic
     link, another user's or writable by others, and where the file is damaged.
     """
-    looked = homes.look(home, reader=reader)
-    homes.folder(looked, FOLDER)
-    data = homes.read(looked, f"{FOLDER}/{CURRENT}")
-    try:
-        active = from_json(data, options)
-    except CannotJudge as error:
-        raise CannotJudge(f"{home / FOLDER / CURRENT}: {error}") from error
-    homes.demand_owner(looked, active.settings.home_owner)
-    return active
+    return _read(homes.look(home, reader=reader), CURRENT, options)[1]
+
+
+def load_previous(home: Path, options: Mapping[str, type]) -> tuple[bytes, Active]:
+    """What was in force before, as it was stored and as it reads.
+
+    Raises PolicydError where nothing was, and where `load` would.
+    """
+    looked = homes.look(home)
+    if not os.path.lexists(home / FOLDER / PREVIOUS):
+        raise PolicydError(f"there is nothing to go back to: {home / FOLDER / PREVIOUS} is absent")
+    return _read(looked, PREVIOUS, options)
 
 
 def store(home: Path, data: bytes) -> None:
@@ -42,6 +45,17 @@ def store(home: Path, data: bytes) -> None:
     except OSError as error:
         raise PolicydError(f"{home / FOLDER} cannot be written ({error.strerror}); what was in "
                            "force stays; run this as root or as the owner of HOME") from error
+
+
+def _read(looked: homes.Home, name: str, options: Mapping[str, type]) -> tuple[bytes, Active]:
+    homes.folder(looked, FOLDER)
+    data = homes.read(looked, f"{FOLDER}/{name}")
+    try:
+        active = from_json(data, options)
+    except CannotJudge as error:
+        raise CannotJudge(f"{looked.path / FOLDER / name}: {error}") from error
+    homes.demand_owner(looked, active.settings.home_owner)
+    return data, active
 
 
 def _store(looked: homes.Home, data: bytes) -> None:

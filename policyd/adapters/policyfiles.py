@@ -1,15 +1,18 @@
-"""Reads what people edit in HOME: policyd.yaml and policies/*.yaml. Never in a push's way."""
+"""Reads what people edit in HOME: policyd.yaml, policies/ and groups/. Never in a push's way."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from policyd.adapters import home as homes
 from policyd.core.errors import CannotJudge
 
-SETTINGS, POLICIES = "policyd.yaml", "policies"
+SETTINGS = "policyd.yaml"
+FOLDERS = (("policies", ".yaml"), ("groups", ".txt"))
+"""The folders of HOME that hold what people edit, and how the names in them end."""
 
 
 def sources(home: Path, *, reader: int | None = None) -> dict[str, bytes]:
@@ -19,8 +22,8 @@ def sources(home: Path, *, reader: int | None = None) -> dict[str, bytes]:
     """
     looked = homes.look(home, reader=reader)
     names = [SETTINGS] if os.path.lexists(home / SETTINGS) else []
-    if os.path.lexists(home / POLICIES):
-        names += [f"{POLICIES}/{name}" for name in _policies(homes.folder(looked, POLICIES))]
+    for folder, ending in FOLDERS:
+        names += _names(looked, folder, ending)
     return {name: homes.read(looked, name) for name in names}
 
 
@@ -37,12 +40,16 @@ def knows_timezone(name: str) -> bool:
         return False
 
 
-def _policies(folder: Path) -> list[str]:
-    """Policy files by name. Cases stand beside them; editors' hidden files are none."""
+def _names(home: homes.Home, relative: str, ending: str) -> Iterator[str]:
+    """The files of a folder by name, sorted; editors' hidden files are none."""
+    if not os.path.lexists(home.path / relative):
+        return
+    folder = homes.folder(home, relative)
     try:
         names = os.listdir(folder)
     except OSError as error:
         raise CannotJudge(f"{folder} cannot be listed ({error.strerror}); "
                           "run this as its owner") from error
-    return sorted(name for name in names if name.endswith(".yaml")
-                  and not name.endswith(".cases.yaml") and not name.startswith("."))
+    for name in sorted(names):
+        if name.endswith(ending) and not name.startswith("."):
+            yield f"{relative}/{name}"

@@ -7,7 +7,7 @@ expected to accept or to refuse it, by exactly these `rules`. Every fault is rep
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated
 
@@ -42,6 +42,8 @@ class Case:
     ref: str
     """The full name."""
     rules: tuple[str, ...]
+    line: int = field(default=0, compare=False)
+    """Where the row begins in its file; 0 where it came from none."""
 
 
 def full_ref(name: str) -> str:
@@ -119,7 +121,7 @@ def _case(node: Node, row: CaseAuthored, known: Collection[str], faults: list[Fa
         commits.append(held)
     faults += _impossible(node, ("before",), {}, row.before or {})
     return Case(row.title, row.who, row.before, tuple(commits), row.ref,
-                tuple(sorted(row.rules)))
+                tuple(sorted(row.rules)), node.line)
 
 
 def _contradictions(node: Node, row: CaseAuthored) -> Iterator[Fault]:

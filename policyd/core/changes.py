@@ -75,20 +75,21 @@ def _clause(clause: Clause) -> Iterator[tuple[str, str]]:
         if value:
             yield f"rules.{clause.rule}.{name}", value
     for one in fields(clause.options):
-        yield f"rules.{clause.rule}.{one.name}", _text(getattr(clause.options, one.name))
+        yield f"rules.{clause.rule}.{one.name}", text(getattr(clause.options, one.name))
 
 
 def _globs(patterns: tuple[NamePattern, ...]) -> str:
     return ", ".join(pattern.glob for pattern in patterns)
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """A value of a policy in the words of its file."""
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, tuple):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(text, value))
     if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {_text(item)}" for key, item in value.items())
+        return "; ".join(f"{key}: {text(item)}" for key, item in value.items())
     if is_dataclass(value):
-        return "; ".join(f"{f.name}: {_text(getattr(value, f.name))}" for f in fields(value))
+        return "; ".join(f"{f.name}: {text(getattr(value, f.name))}" for f in fields(value))
     return str(value)

@@ -45,11 +45,19 @@ def attempt(node: Node, type_: type[T], faults: list[Fault]) -> T | None:
     return cast(T, value) if len(faults) == before else None
 
 
+def form(node: Node, type_: type[Any]) -> tuple[Fault, ...]:
+    """What is wrong with a part of a document, in which any key may be absent."""
+    faults: list[Fault] = []
+    _Decoder(faults, whole=False).value(node, type_)
+    return tuple(faults)
+
+
 class _Decoder:
     """Builds values by the annotations of dataclasses; `_BAD` stands for what had a fault."""
 
-    def __init__(self, faults: list[Fault]) -> None:
+    def __init__(self, faults: list[Fault], *, whole: bool = True) -> None:
         self._faults = faults
+        self._whole = whole
 
     def value(self, node: Node, type_: Any) -> Any:
         origin = get_origin(type_)
@@ -142,7 +150,9 @@ class _Decoder:
                 values[""] = _BAD
         for key_text, one in fields.items():
             if one.name not in values and not _has_default(one):
-                values[""] = self._bad(node, f"missing key {shown(key_text)}")
+                values[""] = _BAD
+                if self._whole:
+                    self._bad(node, f"missing key {shown(key_text)}")
         return _BAD if any(v is _BAD for v in values.values()) else type_(**values)
 
 

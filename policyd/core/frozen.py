@@ -75,24 +75,25 @@ def _checked(head: bytes) -> str:
 
 
 def _body(settings: Settings, policies: tuple[Policy, ...]) -> bytes:
-    return _dumped(_plain(_Body(settings, policies)))
+    return _dumped(plain(_Body(settings, policies)))
 
 
 def _dumped(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A compiled value in what JSON knows: mappings, lists, texts, numbers."""
     if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, abc.Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if value is None or isinstance(value, str | int | float):
         return value
     raise TypeError(f"no way to write {type(value).__name__}")

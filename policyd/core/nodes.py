@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from policyd.core.errors import Fault
@@ -71,9 +71,45 @@ def find(node: Node, path: tuple[str | int, ...]) -> Located:
     return here
 
 
+def get(node: Node | None, key: str) -> Node | None:
+    """The value under a key; None where there is none, or where the node is no mapping."""
+    return node.get(key) if isinstance(node, Mapping) else None
+
+
+def keys(node: Node, key: str) -> frozenset[str]:
+    """The keys of the mapping under a key; none where there is no mapping."""
+    named = get(node, key)
+    return frozenset(name.text for name, _ in named.entries) if isinstance(named, Mapping) \
+        else frozenset()
+
+
+def without(node: Node, key: str) -> Node:
+    """A mapping without one of its keys; any other node as it is."""
+    if not isinstance(node, Mapping):
+        return node
+    return replace(node, entries=tuple(e for e in node.entries if e[0].text != key))
+
+
+def laid_on(base: Node, over: Node) -> Node:
+    """`over` on top of `base`: mappings key by key, everything else replaced.
+
+    Every node keeps the place that it was written at. What only `over` has stands first: where
+    the first match decides, as among namespaces, it decides.
+    """
+    if not (isinstance(base, Mapping) and isinstance(over, Mapping)):
+        return over
+    added = [entry for entry in over.entries if base.key(entry[0].text) is None]
+    there = {key.text: (key, value) for key, value in over.entries}
+    for key, value in base.entries:
+        if key.text in there:
+            key, value = there[key.text][0], laid_on(value, there[key.text][1])
+        added.append((key, value))
+    return replace(over, entries=tuple(added))
+
+
 def in_order(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    """Faults by file, line and column."""
-    return tuple(sorted(faults, key=lambda f: (f.source, f.line, f.column)))
+    """Faults by file, line and column, each once."""
+    return tuple(sorted(dict.fromkeys(faults), key=lambda f: (f.source, f.line, f.column)))
 
 
 def shown(text: str) -> str:

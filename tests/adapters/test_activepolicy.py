@@ -140,14 +140,34 @@ def test_root_gives_what_it_stores_to_the_owner_of_the_home(home):
         (OTHER, OTHER)}
 
 
-def test_sources_are_the_settings_and_the_policies_without_their_cases(home):
+def test_sources_are_the_settings_the_policies_their_cases_and_the_groups(home):
     (home / "policies").mkdir(mode=0o755)
+    (home / "groups").mkdir(mode=0o755)
     for name in ("policyd.yaml", "policies/b.yaml", "policies/a.yaml", "policies/a.cases.yaml",
-                 "policies/.a.yaml", "policies/notes.txt"):
+                 "policies/.a.yaml", "policies/notes.txt", "groups/bots.txt", "groups/x.yaml",
+                 "groups/.bots.txt"):
         (home / name).write_text(name)
         (home / name).chmod(0o644)
     assert sources(home) == {name: name.encode() for name in (
-        "policyd.yaml", "policies/a.yaml", "policies/b.yaml")}
+        "policyd.yaml", "policies/a.cases.yaml", "policies/a.yaml", "policies/b.yaml",
+        "groups/bots.txt")}
+
+
+@pytest.mark.parametrize("name", ["groups", "groups/maintainers.txt"])
+def test_a_group_that_others_can_write_is_not_read(home, name):
+    (home / "groups").mkdir(mode=0o755)
+    (home / "groups/maintainers.txt").write_text("alice\n")
+    (home / "groups/maintainers.txt").chmod(0o644)
+    (home / name).chmod(0o777)
+    with pytest.raises(CannotJudge, match="writable by others"):
+        sources(home)
+
+
+def test_a_group_behind_a_link_is_not_read(home):
+    (home / "groups").mkdir(mode=0o755)
+    (home / "groups/maintainers.txt").symlink_to("/etc/passwd")
+    with pytest.raises(CannotJudge, match="not a regular file"):
+        sources(home)
 
 
 def test_sources_that_others_can_write_are_not_read(home):

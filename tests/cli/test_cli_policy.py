@@ -13,7 +13,7 @@ import pytest
 
 from policyd import cli
 from policyd.adapters.activepolicy import load
-from policyd.cli import policy as policy_command
+from policyd.cli.policy import files
 from policyd.core.rule import Rule
 
 
@@ -47,7 +47,7 @@ RULES = {id_: Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()), (), ())
 @pytest.fixture(autouse=True)
 def _rules(monkeypatch):
     """Rules of the shapes that the shipped policy names, whatever else the real ones do."""
-    monkeypatch.setattr(policy_command, "_rules", lambda: RULES)
+    monkeypatch.setattr(files, "rules", lambda: RULES)
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_an_unknown_command_is_no_traceback(arguments, capsys):
 
 
 def test_a_fault_of_the_program_is_one_sentence(monkeypatch, capsys, home):
-    monkeypatch.setattr(policy_command, "_compiled", lambda _: 1 / 0)
+    monkeypatch.setattr(files, "compiled", lambda _: 1 / 0)
     code, out, err = run(home, "policy", "lint", capsys=capsys)
     assert (code, out) == (2, "")
     assert "ZeroDivisionError" in err
@@ -201,7 +201,7 @@ def test_the_shipped_policy_holds_with_the_shipped_rules(tmp_path, monkeypatch, 
     rules = pytest.importorskip("policyd.rules")
     if not hasattr(rules, "BY_ID"):
         pytest.skip("no rules in this checkout")
-    monkeypatch.setattr(policy_command, "_rules", lambda: rules.BY_ID)
+    monkeypatch.setattr(files, "rules", lambda: rules.BY_ID)
     assert cli.run(["init", str(tmp_path / "home")]) == 0
     code, out, err = run(tmp_path / "home", "policy", "apply", capsys=capsys)
     assert (code, err) == (0, ""), out

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-from policyd.core.authored import (
-    compile_home,
-    compile_policy,
-    compile_settings,
-    warnings_of,
-)
+from policyd.core.authored import compile_policy, compile_settings, warnings_of
+from policyd.core.compiled import compile_home
 from policyd.core.documents import parse
 from policyd.core.errors import FileInvalid
 from policyd.core.policy import Identity, Mode, Settings
