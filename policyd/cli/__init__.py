@@ -16,6 +16,7 @@ OK, FAULTS, CANNOT = 0, 1, 2
 DEFAULT_HOME = Path("/etc/policyd")
 
 COMMANDS = {
+    "check": "policyd.cli.check",
     "enroll": "policyd.cli.enroll",
     "init": "policyd.cli.init",
     "log": "policyd.cli.log",
