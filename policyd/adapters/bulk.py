@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from policyd.adapters.gitchild import EMPTY_TREE, Change, GitChild, Pair
 from policyd.core.graph import Graph, Header
 
-FIRST_PORTION, LARGEST_PORTION = 500, 8_000
+FIRST_PORTION, LARGEST_PORTION = 500, 2_000
 """Pairs of trees a child: small at first, so that git starts early, then fewer and larger."""
 
 

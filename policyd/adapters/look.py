@@ -65,7 +65,7 @@ class Look:
         self._expected: dict[tuple[bytes, ...], Node] = {}
         self._nets: dict[tuple[bytes, int], tuple[tuple[bytes, ...], tuple[Touch, ...]]] = {}
         self._zone_of = cache(self._zone)
-        self._judged = _Judged({}, set())
+        self._judged = _Judged({}, set(), set())
         self._files = 0
         self._steps = 0
 
@@ -94,7 +94,7 @@ class Look:
             found, bulk = self._walked(tips - broken)
         self.graph.know(found)
         self._gather_touches(found, bulk)
-        return _Judged(found, broken)
+        return _Judged(found, broken, tips - broken)
 
     def _walked(self, tips: set[bytes]) -> tuple[dict[bytes, Header], Bulk]:
         """The judged commits, children before parents, and the git children that work on them."""
@@ -366,13 +366,17 @@ class _Judged:
     found: Mapping[bytes, Header]
     broken: set[bytes]
     """Tips whose history is not all there."""
+    walked: set[bytes]
+    """Tips that the judged commits were found from."""
     _position: dict[bytes, int] = field(default_factory=dict)
     _behind: dict[bytes, tuple[bytes, ...]] = field(default_factory=dict)
 
     def behind(self, tip: bytes) -> tuple[bytes, ...]:
         """The judged commits that `tip` reaches, children before parents."""
         known = self._behind.get(tip)
-        if known is None:
+        if known is None and self.walked == {tip}:
+            known = self._behind[tip] = tuple(self.found)
+        elif known is None:
             if not self._position:
                 self._position.update((c, n) for n, c in enumerate(self.found))
             known = self._behind[tip] = tuple(sorted(
