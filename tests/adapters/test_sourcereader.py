@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from policyd.adapters import sourcereader
 from policyd.adapters.sourcereader import CRASHED, TOO_LONG, Unread, read
 from policyd.core.errors import CannotJudge
 from policyd.languages.literal import Literal, Unparseable
@@ -113,9 +114,25 @@ def test_every_file_may_kill_its_child() -> None:
     assert found == {"segfault": Unread(1, CRASHED)}
 
 
-def test_file_that_takes_too_much_processor_time_is_named() -> None:
-    found = reading("one", "spin", "two", seconds=1.5)
+def test_file_that_takes_too_much_processor_time_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A loaded machine stretches the clock: half a processor second has two minutes here."""
+    monkeypatch.setattr(sourcereader, "_SHARE", 1 / 240)
+    found = reading("one", "spin", "two", seconds=120)
     assert found == {"one": good("one"), "spin": Unread(1, TOO_LONG), "two": good("two")}
+
+
+def allowance(_source: bytes, _min_length: int) -> tuple[Literal, ...]:
+    """The processor time that the file at hand has left."""
+    return (Literal(str(signal.getitimer(signal.ITIMER_PROF)[0]), 1, "used"),)
+
+
+def test_each_file_may_take_most_of_the_time_for_all_and_not_all_of_it() -> None:
+    files = [("a", b""), ("b", b"")]
+    for found in read(files, min_length=6, seconds=40, reader=allowance).values():
+        assert not isinstance(found, Unread)
+        assert 25 < float(found[0].value) <= 30.1
 
 
 @pytest.mark.parametrize("size", [0, MUCH])
@@ -179,6 +196,7 @@ def test_child_keeps_nothing_of_its_parent() -> None:
 
 SCRIPT = """
 import atexit, os, sys
+from policyd.adapters import sourcereader
 from policyd.adapters.sourcereader import read
 def leave(source, min_length):
     sys.exit(0)
@@ -206,6 +224,7 @@ def test_nothing_of_the_parent_leaks_through_a_child(tmp_path: Path) -> None:
 
 HANGING = """
 import os, sys, time
+from policyd.adapters import sourcereader
 from policyd.adapters.sourcereader import read
 def reader(source, min_length):
     time.sleep(6)
