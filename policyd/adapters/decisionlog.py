@@ -3,6 +3,7 @@
 STATE/decisions.jsonl is written under the one lock of the state folder. Whoever holds that
 lock first sees to it that the last line has reached its index and that torn bytes are closed;
 so at most the last line is ever missing from an index, and no search is needed to repair it.
+Rotation goes on with the chain in a new file: positions that indexes hold stay true.
 """
 
 from __future__ import annotations
@@ -14,18 +15,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from policyd.adapters import clock, repoindex, statefolder
-from policyd.adapters.statefolder import StrPath, because, cannot_write
+from policyd.adapters import clock, logfiles, logrotate, repoindex, statefolder
+from policyd.adapters.logfiles import Rotated
+from policyd.adapters.statefolder import StrPath, cannot_write
 from policyd.core import chain
 from policyd.core import index as indexes
 from policyd.core.chain import Position, Tail
 from policyd.core.errors import CannotJudge
 from policyd.core.index import Index, Movement
 
-NAME = "decisions.jsonl"
-
-_FIRST_REACH = 1 << 14
-_LONGEST_REACH = 1 << 26
+NAME = logfiles.NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,7 @@ def append(state: StrPath, entry: Mapping[str, object], *, at: datetime | None =
         raise ValueError("an accepted push is for record(), which moves its index")
     with _opened(state) as log:
         _finish_last(log)
-        block, position = _block(log, entry, _time(at))
-        _write(log, block)
+        position = _add(log, entry, _time(at))
         if then is not None:
             then()
     return position.id
@@ -82,8 +80,7 @@ def begin(state: StrPath, index: Index, entry: Mapping[str, object], *,
     """Write the entry of an enrolment, then the new index at its place; the entry's id."""
     with _opened(state) as log:
         _finish_last(log)
-        block, position = _block(log, {**entry, "key": index.key}, _time(at))
-        _write(log, block)
+        position = _add(log, {**entry, "key": index.key}, _time(at))
         repoindex.store(state, replace(index, applied=position))
     return position.id
 
@@ -103,6 +100,41 @@ def settled(state: StrPath, key: str, live: Callable[[Index], Mapping[str, str |
     return found, movements
 
 
+def rotate(state: StrPath, operator: str, *, at: datetime | None = None) -> Rotated | None:
+    """Close the log under another name and carry its chain on in a new one.
+
+    None where there was nothing to close: no entry but those of rotating itself. Raises
+    CannotJudge; whatever was done by then, the next one to open the log finishes.
+    """
+    with _opened(state) as log:
+        _finish_last(log)
+        time = _time(at)
+        head = _close_torn(log, time)
+        first = _first_to_close(log)
+        if first is None:
+            return None
+        if first > head.n:
+            raise CannotJudge(f"decision log {log.path} is damaged at its start; "
+                              "see `policyd log verify`")
+        closed = Rotated(first, head.n)
+        line = chain.line_of(head, time, _rotated(closed, operator))
+        logrotate.swap(state, closed, line)
+    return closed
+
+
+def go_on_after_loss(state: StrPath, operator: str, *, at: datetime | None = None) -> Rotated:
+    """Begin a new log behind the newest rotated file, where the one behind it is lost.
+
+    Says so in its first entry. Raises CannotJudge, also where nothing is lost.
+    """
+    with statefolder.locked(state):
+        closed, head = logrotate.demand_lost(state)
+        fields = {**_rotated(closed, operator), "lost": True}
+        line = chain.line_of(head, _time(at), fields)
+        logrotate.begin_behind(state, line)
+    return closed
+
+
 @contextmanager
 def _opened(state: StrPath) -> Iterator[_Log]:
     path = os.path.join(state, NAME)
@@ -112,7 +144,7 @@ def _opened(state: StrPath) -> Iterator[_Log]:
         except OSError as error:
             raise cannot_write("decision log", path, error) from error
         try:
-            yield _Log(state, path, fd, _tail(fd, path))
+            yield _Log(state, path, fd, _tail(state, fd, path))
         finally:
             os.close(fd)
 
@@ -122,29 +154,25 @@ def _open(path: str) -> int:
     try:
         fd = os.open(path, flags)
     except FileNotFoundError:
-        fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
-        statefolder.sync_folder(os.path.dirname(path))
+        if logrotate.finish(os.path.dirname(path)):
+            fd = os.open(path, flags)
+        else:
+            fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+            statefolder.sync_folder(os.path.dirname(path))
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError("not an ordinary file")
     return fd
 
 
-def _tail(fd: int, path: str) -> Tail:
-    try:
-        size = os.fstat(fd).st_size
-        reach = _FIRST_REACH
-        while reach <= _LONGEST_REACH:
-            start = max(0, size - reach)
-            tail = chain.tail_of(os.pread(fd, size - start, start), whole=start == 0)
-            if tail is not None:
-                return tail
-            reach *= 4
-    except chain.NotOneTear:
-        pass
-    except OSError as error:
-        raise CannotJudge(f"decision log {path} cannot be read: {because(error)}") from error
-    raise CannotJudge(f"decision log {path} is damaged at its end; see `policyd log verify`")
+def _tail(state: StrPath, fd: int, path: str) -> Tail:
+    """The end of the log; a chain never begins anew beside rotated files."""
+    tail = logfiles.tail(fd, path)
+    if tail.last is None:
+        closed = logfiles.rotated(state)
+        if closed:
+            raise logrotate.lost(state, closed[-1])
+    return tail
 
 
 def _finish_last(log: _Log) -> Index | None:
@@ -186,6 +214,39 @@ def _block(log: _Log, entry: Mapping[str, object], time: str) -> tuple[bytes, Po
     closing, head = chain.closing(log.tail, time)
     line = chain.line_of(head, time, entry)
     return closing + line + b"\n", chain.position_of(head, line)
+
+
+def _add(log: _Log, entry: Mapping[str, object], time: str) -> Position:
+    block, position = _block(log, entry, time)
+    _write(log, block)
+    return position
+
+
+def _close_torn(log: _Log, time: str) -> Position:
+    closing, head = chain.closing(log.tail, time)
+    if closing:
+        _write(log, closing)
+    return head
+
+
+def _first_to_close(log: _Log) -> int | None:
+    """The number of the first entry; None where there are none but those of rotating itself.
+
+    Else a server without pushes would rotate its history away, one empty file a night.
+    """
+    first = None
+    for line in logfiles.lines(log.path):
+        entry = chain.parse(line.removesuffix(b"\n"))
+        if entry is None:
+            continue
+        first = first or entry.n
+        if entry.fields.get("kind") not in (chain.ROTATED, chain.REMOVED):
+            return first
+    return None
+
+
+def _rotated(closed: Rotated, operator: str) -> dict[str, object]:
+    return {"kind": chain.ROTATED, "file": closed.name, "operator": operator}
 
 
 def _write(log: _Log, block: bytes) -> None:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
-from policyd.adapters import activepolicy, decisionlog, logcheck
-from policyd.core.chaincheck import LogReport
+from policyd.adapters import (
+    activepolicy,
+    asowner,
+    decisionlog,
+    logcheck,
+    logprune,
+)
+from policyd.core.chaincheck import LogFault, LogReport
 
 WHOLE, FAULTY = 0, 1
+
+_form = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
+                     show_default=True, help="How the result is printed.")
 
 
 @click.group("log")
@@ -22,17 +34,37 @@ group = command
 
 
 @command.command()
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
-              show_default=True, help="How the result is printed.")
+@_form
 @click.pass_obj
 def verify(home: Path, form: str) -> int:
     """Check that no entry was edited, removed, moved or put in.
 
-    Exit code 0: the log is whole. 1: it is not, and each fault is printed with its line.
+    Rotated files and the present one are one chain. Exit code 0: the log is whole. 1: it is not,
+    and each fault is printed with its line.
     """
     report = logcheck.verify(_state(home) / decisionlog.NAME)
     click.echo(_as_json(report) if form == "json" else _as_text(report))
     return WHOLE if report.whole else FAULTY
+
+
+@command.command()
+@click.option("--keep", type=click.IntRange(min=0), metavar="N",
+              help="Verify, then remove, the oldest rotated files beyond N.")
+@click.option("--lost", is_flag=True,
+              help="The present log is gone for good: go on behind the newest rotated file.")
+@click.pass_obj
+def rotate(home: Path, keep: int | None, lost: bool) -> None:
+    """Close the log under another name and carry its chain on in a new one."""
+    home = Path(os.path.abspath(home))
+    state = _state(home)
+    options = [*(["--lost"] if lost else []), *([f"--keep={keep}"] if keep is not None else [])]
+    line = shlex.join(["policyd", "--home", str(home), "log", "rotate", *options])
+    who = asowner.user_name(os.getuid()) or f"uid {os.getuid()}"
+    owner = asowner.owner_of(state)
+    click.echo(asowner.run(owner, lambda: _rotate(state, who, lost=lost), command=line))
+    if keep is not None:
+        for name in asowner.run(owner, lambda: _prune(state, keep, who), command=line):
+            click.echo(f"{name} removed")
 
 
 def _state(home: Path) -> Path:
@@ -41,11 +73,22 @@ def _state(home: Path) -> Path:
     return Path(activepolicy.load(home, OPTIONS).settings.state)
 
 
+def _rotate(state: Path, operator: str, *, lost: bool) -> str:
+    if lost:
+        closed = decisionlog.go_on_after_loss(state, operator)
+        return f"the log goes on behind {closed.name}"
+    done = decisionlog.rotate(state, operator)
+    return "nothing to rotate" if done is None else f"closed as {done.name}"
+
+
+def _prune(state: Path, keep: int, operator: str) -> list[str]:
+    return [closed.name for closed in logprune.prune(state, keep, operator)]
+
+
 def _as_text(report: LogReport) -> str:
-    lines = [f"{decisionlog.NAME}:{fault.line}: {fault.message}" for fault in report.faults]
+    lines = [f"{fault.file}:{fault.line}: {fault.message}" for fault in report.faults]
+    lines += [f"{note.file}:{note.line}: note: {note.message}" for note in report.notes]
     if report.whole:
-        lines += [f"{decisionlog.NAME}:{line}: note: torn by a crash or a power cut, and closed"
-                  for line in report.tears]
         lines.append(f"whole: {report.entries} entries, head {report.head.hash}")
     return "\n".join(lines)
 
@@ -55,6 +98,11 @@ def _as_json(report: LogReport) -> str:
         "whole": report.whole,
         "entries": report.entries,
         "head": report.head.hash,
-        "faults": [{"line": fault.line, "message": fault.message} for fault in report.faults],
+        "faults": [_as_object(fault) for fault in report.faults],
+        "notes": [_as_object(note) for note in report.notes],
         "tears": list(report.tears),
     })
+
+
+def _as_object(fault: LogFault) -> dict[str, Any]:
+    return {"file": fault.file, "line": fault.line, "message": fault.message}

@@ -15,6 +15,8 @@ RECOVERED = "recovered"
 """The `kind` of the entry that closes bytes which a power cut or a kill left behind."""
 ROTATED = "rotated"
 """The `kind` of the only entry that may begin a file in the middle of the chain."""
+REMOVED = "removed"
+"""The `kind` of the entry that is written before the oldest rotated files are removed."""
 MAX_TORN_LINES = 16
 """More bad lines than this at the end are damage to look at, not one interrupted write."""
 

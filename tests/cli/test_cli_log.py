@@ -58,4 +58,59 @@ def test_programs_read_json(home: Path, capsys: pytest.CaptureFixture[str]):
     assert verify(home, "--format", "json") == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["whole"], told["entries"], told["tears"]) == (False, 3, [])
-    assert told["faults"] == [{"line": 2, "message": "edited: entry 3 names another hash for it"}]
+    assert told["faults"] == [{"file": "decisions.jsonl", "line": 2,
+                               "message": "edited: entry 3 names another hash for it"}]
+
+
+# Rotating.
+
+def run(home: Path, *arguments: str) -> int:
+    return cli.run(["--home", str(home), "log", *arguments])
+
+
+def test_rotating_names_the_closed_file_and_verifying_walks_both(
+        home: Path, capsys: pytest.CaptureFixture[str]):
+    assert run(home, "rotate") == 0
+    assert capsys.readouterr().out == "closed as decisions-1-3.jsonl\n"
+    assert run(home, "rotate") == 0
+    assert capsys.readouterr().out == "nothing to rotate\n"
+    assert verify(home) == 0
+    assert capsys.readouterr().out.startswith("whole: 4 entries, head ")
+
+
+def test_keeping_few_removes_the_oldest_and_the_log_tells_who_did(
+        home: Path, capsys: pytest.CaptureFixture[str]):
+    run(home, "rotate")
+    decisionlog.append(home / "state", {"verdict": "refused"})
+    capsys.readouterr()
+    assert run(home, "rotate", "--keep", "1") == 0
+    assert capsys.readouterr().out == (
+        "closed as decisions-4-5.jsonl\ndecisions-1-3.jsonl removed\n")
+    assert verify(home) == 0
+    assert capsys.readouterr().out.startswith(
+        "decisions-4-5.jsonl:1: note: entries 1 to 3 are not here: whole files were removed, "
+        "as entry 7 says\nwhole: 4 entries")
+
+
+def test_an_edited_file_is_not_removed_and_the_rotation_stands(
+        home: Path, capsys: pytest.CaptureFixture[str]):
+    spoil(home)
+    assert run(home, "rotate", "--keep", "0") == 2
+    told = capsys.readouterr()
+    assert told.out == "closed as decisions-1-3.jsonl\n"
+    assert told.err == ("policyd: no rotated file was removed: decisions-1-3.jsonl:2: edited: "
+                        "entry 3 names another hash for it; see `policyd log verify`\n")
+    assert (home / "state/decisions-1-3.jsonl").exists()
+
+
+def test_a_lost_log_is_gone_on_behind_by_command_only(
+        home: Path, capsys: pytest.CaptureFixture[str]):
+    run(home, "rotate")
+    (home / "state" / decisionlog.NAME).unlink()
+    assert run(home, "rotate") == 2
+    assert "`policyd log rotate --lost` to go on without it" in capsys.readouterr().err
+    assert run(home, "rotate", "--lost") == 0
+    assert run(home, "rotate", "--lost") == 2
+    assert "is not lost" in capsys.readouterr().err
+    assert verify(home) == 0
+    assert "decisions.jsonl:1: note: the log behind entry 3 was lost; " in capsys.readouterr().out
