@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from policyd.adapters import clock, logfiles, logrotate, repoindex, statefolder
+from policyd.adapters import clock, headlog, logfiles, logrotate, repoindex, statefolder
 from policyd.adapters.logfiles import Rotated
 from policyd.adapters.statefolder import StrPath, cannot_write
 from policyd.core import chain
@@ -71,6 +71,7 @@ def record(state: StrPath, key: str, entry: Mapping[str, object],
         block, position = _block(log, fields, time)
         moved = indexes.replayed(index, {**fields, "time": time}, position)
         _write(log, block)
+        headlog.tell(position, indexes.ACCEPTED)
         repoindex.store(state, moved)
     return position.id
 
@@ -119,6 +120,7 @@ def rotate(state: StrPath, operator: str, *, at: datetime | None = None) -> Rota
         closed = Rotated(first, head.n)
         line = chain.line_of(head, time, _rotated(closed, operator))
         logrotate.swap(state, closed, line)
+        headlog.tell(chain.position_of(head, line), chain.ROTATED)
     return closed
 
 
@@ -132,6 +134,7 @@ def go_on_after_loss(state: StrPath, operator: str, *, at: datetime | None = Non
         fields = {**_rotated(closed, operator), "lost": True}
         line = chain.line_of(head, _time(at), fields)
         logrotate.begin_behind(state, line)
+        headlog.tell(chain.position_of(head, line), chain.ROTATED)
     return closed
 
 
@@ -219,6 +222,7 @@ def _block(log: _Log, entry: Mapping[str, object], time: str) -> tuple[bytes, Po
 def _add(log: _Log, entry: Mapping[str, object], time: str) -> Position:
     block, position = _block(log, entry, time)
     _write(log, block)
+    headlog.tell(position, entry.get("verdict") or entry.get("kind"))
     return position
 
 
