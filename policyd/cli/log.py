@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections.abc import Iterable
+from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +18,19 @@ from policyd.adapters import (
     asowner,
     decisionlog,
     logcheck,
+    logfiles,
     logprune,
+    statefolder,
 )
 from policyd.core.chaincheck import LogFault, LogReport
+from policyd.core.errors import CannotJudge
+from policyd.core.logsummary import Summary, Tally, Wanted
 
 WHOLE, FAULTY = 0, 1
 
 _form = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
                      show_default=True, help="How the result is printed.")
+_DAY = click.DateTime(formats=["%Y-%m-%d"])
 
 
 @click.group("log")
@@ -67,6 +75,30 @@ def rotate(home: Path, keep: int | None, lost: bool) -> None:
             click.echo(f"{name} removed")
 
 
+@command.command()
+@click.option("--since", type=_DAY, metavar="DATE", help="The first day, in UTC.")
+@click.option("--until", type=_DAY, metavar="DATE", help="The last day, in UTC.")
+@click.option("--repo", "repository", metavar="NAME", help="One repository, as the log names it.")
+@_form
+@click.pass_obj
+def report(home: Path, since: datetime | None, until: datetime | None, repository: str | None,
+           form: str) -> None:
+    """Count what rules found: what observing and warning ones would have refused.
+
+    By rule and mode: pushes with findings, how many of them were accepted all the same, findings
+    and pushers; then by repository and pusher; the latest examples; milliseconds by rule.
+    Checks are counted in the totals and in the milliseconds only.
+    """
+    from policyd.cli import logtable
+
+    wanted = Wanted(since.date() if since else None, until.date() if until else None, repository)
+    summary = _summary(_state(home), wanted)
+    if form == "json":
+        click.echo(logtable.as_json(summary))
+    else:
+        logtable.show(summary)
+
+
 def _state(home: Path) -> Path:
     from policyd.rules import OPTIONS
 
@@ -83,6 +115,25 @@ def _rotate(state: Path, operator: str, *, lost: bool) -> str:
 
 def _prune(state: Path, keep: int, operator: str) -> list[str]:
     return [closed.name for closed in logprune.prune(state, keep, operator)]
+
+
+def _summary(state: Path, wanted: Wanted) -> Summary:
+    tally = Tally(wanted)
+    try:
+        with closing(logfiles.read_undisturbed(state)) as log:
+            for closed in log.rotated:
+                _feed(tally, closed.name, log.of(closed))
+            _feed(tally, logfiles.NAME, log.of_present())
+    except OSError as error:
+        raise CannotJudge(f"decision log in {state} cannot be read: "
+                          f"{statefolder.because(error)}") from error
+    return tally.summary()
+
+
+def _feed(tally: Tally, file: str, lines: Iterable[bytes]) -> None:
+    for number, line in enumerate(lines, 1):
+        tally.feed(line.removesuffix(b"\n"), file=file, number=number,
+                   ended=line.endswith(b"\n"))
 
 
 def _as_text(report: LogReport) -> str:
