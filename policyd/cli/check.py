@@ -89,10 +89,9 @@ def _git_dir() -> str:
 
 def _accepted(active: Active, ref: str, base: str | None) -> tuple[str | None, dict[str, str]]:
     """What the branch holds, None for a new one, and the tips of the guarded branches."""
+    listed = _git("for-each-ref", "--format=%(objectname) %(refname)", ORIGIN).splitlines()
     there = {HEADS + name.removeprefix(ORIGIN): oid
-             for oid, name in (line.split(" ", 1) for line in _git(
-                 "for-each-ref", "--format=%(objectname) %(refname)", ORIGIN).splitlines())
-             if name != f"{ORIGIN}HEAD"}
+             for oid, name in (line.split(" ", 1) for line in listed)}
     if base is not None:
         there[ref] = _commit(base)
     tips = {name: oid for name, oid in there.items()

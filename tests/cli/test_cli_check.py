@@ -205,6 +205,9 @@ def test_a_linked_work_tree_and_a_subfolder_are_places_of_the_clone(site, tmp_pa
     site.git("commit", "-qam", "Change", cwd=tmp_path / "linked")
     monkeypatch.chdir(tmp_path / "linked/src")
     assert asked(site, "--as", "agent-7")["id"] == site.tip("linked")[:6]
+    (site.work / ".git/info").mkdir(exist_ok=True)
+    (site.work / ".git/info/grafts").write_text(f"{site.tip()}\n")
+    assert "alters the history that would be judged" in failure(site)
 
 
 @pytest.mark.parametrize(("url", "taken"), [

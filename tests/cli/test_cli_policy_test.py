@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import shipped
 from policyhome import ROWS, PolicyHome
+
+from policyd.rules import BY_ID
 
 CASES = "policies/default.cases.yaml"
 
@@ -105,6 +108,19 @@ def test_softenings_are_tried_by_who_and_where(home):
     home.write(CASES, paste("agent-7", "main") + paste("alice", "main") + paste("dora", "topic"))
     assert home.run("policy", "test") == 0, home.out
     assert words & untried(home) == {"literal-overlap: allow: application/json"}
+
+
+def test_a_variant_that_cannot_be_judged_tries_nothing(home, monkeypatch):
+    rule = BY_ID["literal-overlap"]
+
+    def check(given, options):
+        assert options.min_length == 6
+        yield from rule.check(given, options)
+
+    monkeypatch.setattr("policyd.judge.BY_ID", {**BY_ID, rule.id: replace(rule, check=check)})
+    home.write(CASES, paste("agent-7", "main", REFUSED))
+    assert home.run("policy", "test") == 0, home.out
+    assert "literal-overlap: min_length" in untried(home)
 
 
 def test_a_day_can_be_tried_before_it_comes(home):

@@ -63,4 +63,4 @@ def test_without_a_guarded_branch_there_are_no_paths_to_compare():
 
 @pytest.mark.parametrize("path", ["ORACLE/x", "oracle./x"])
 def test_paths_are_compared_as_the_hook_does(path):
-    assert "6:3: zone oracle holds no file" not in told(paths=(path,))
+    assert not any("oracle" in line.lower() for line in told(paths=(path,)))
