@@ -51,6 +51,14 @@ def test_what_is_edited_and_wrong_is_told(home):
     assert (home.json()["edited"], home.json()["faults"]) == ([], [fault.strip()])
 
 
+def test_what_is_in_force_can_be_told_where_the_files_cannot_be_read(home):
+    assert home.run("policy", "apply") == 0
+    (home.path / "policies/default.yaml").chmod(0o666)
+    assert home.run("policy", "explain") == 0
+    assert home.out.startswith("in force: ")
+    assert "writable by others" in home.out.splitlines()[-1]
+
+
 def test_nothing_may_be_in_force(home):
     assert home.run("policy", "explain") == 0
     assert home.out == "nothing is in force; `policyd policy apply`\n"

@@ -15,7 +15,7 @@ from policyd.core import explaining
 from policyd.core.catalogue import page
 from policyd.core.changes import Change, changes
 from policyd.core.decoding import unknown
-from policyd.core.errors import FileInvalid, PolicydError
+from policyd.core.errors import CannotJudge, FileInvalid, PolicydError
 from policyd.core.frozen import put_together
 from policyd.core.policy import Active, Policy
 from policyd.core.rule import Rule
@@ -54,6 +54,8 @@ def _edited(home: Path, active: Active | None) -> _Edited:
         compiled = files.compiled(home)
     except FileInvalid as invalid:
         return _Edited(faults=tuple(map(str, invalid.faults)))
+    except CannotJudge as error:
+        return _Edited(faults=(str(error),))
     return _Edited(changes(active, put_together(compiled.settings, compiled.policies)))
 
 
