@@ -15,10 +15,16 @@ from posixpath import dirname, join, normpath
 from policyd.core.facts import OddEntry
 from policyd.core.policy import Zone
 from policyd.core.trees import GITLINK, LINK, TREE, Entry, Trees, is_tree, pairs, split
-from policyd.core.zones import ZoneMap, fold
+from policyd.core.zones import ZoneMap, fold, folders
 
 MODES = frozenset((TREE, b"100644", b"100755", LINK, GITLINK))
 DOT_GIT = frozenset((".git", "git~1"))
+
+NAME = "has a name that no work tree can hold"
+TWICE = "stands twice in its folder"
+ORDER = "is a folder whose entries are out of order"
+UNUSABLE = frozenset((NAME, TWICE, ORDER))
+"""What git checks out nowhere, or not as it is."""
 
 
 class OddTrees:
@@ -30,7 +36,7 @@ class OddTrees:
         """`read` gives a tree's raw content, `target` what a symbolic link holds."""
         self._trees, self._read, self._target = trees, read, target
         self._map = zone_map
-        self._roots = _roots(zones)
+        self._folders = tuple(folders(zones))
 
     def odd(self, new: bytes, before: Iterable[bytes]) -> Iterator[OddEntry]:
         """Odd entries of the tree `new` (raw id) that none of the trees `before` has in place."""
@@ -56,10 +62,10 @@ class OddTrees:
         stored = [split(label) for label, _ in pairs(self._read(oid))]
         repeated = [n for n, times in Counter(name for _, name in stored).items() if times > 1]
         for name in sorted(repeated):
-            yield OddEntry(_join(folder, name), "stands twice in its folder")
+            yield OddEntry(_join(folder, name), TWICE)
         keys = [name + b"/" if is_tree(mode) else name for mode, name in stored]
         if not repeated and any(a > b for a, b in pairwise(keys)):
-            yield OddEntry(folder or ".", "is a folder whose entries are out of order")
+            yield OddEntry(folder or ".", ORDER)
 
     def _entry(self, path: str, raw_name: bytes, entry: Entry) -> Iterator[OddEntry]:
         mode, oid = entry
@@ -69,31 +75,27 @@ class OddTrees:
         if mode not in MODES:
             yield OddEntry(path, f"has mode {mode.decode('ascii', 'replace')}")
         if "/" in name or fold(name) in DOT_GIT or fold(name) == "":
-            yield OddEntry(path, "has a name that no work tree can hold")
+            yield OddEntry(path, NAME)
         if not is_tree(mode):
             yield from self._in_the_way(path, mode)
-        if mode == GITLINK and (zones := self._map.of(path)):
+        if mode == GITLINK and (zones := self._map.inside(path)):
             yield OddEntry(path, "is a submodule inside a zone", zones)
         if mode == LINK:
             yield from self._link(path, oid)
 
     def _in_the_way(self, path: str, mode: bytes) -> Iterator[OddEntry]:
-        folded = tuple(fold(path).split("/"))
-        zones = {zone for zone, literal, whole in self._roots
-                 if folded == literal[:len(folded)] and (len(folded) < len(literal) or whole)}
-        if zones:
+        if zones := self._map.in_the_way(path):
             what = {LINK: "a symbolic link", GITLINK: "a submodule"}.get(mode, "a file")
-            yield OddEntry(path, f"is {what} where the folder of a zone belongs",
-                           tuple(sorted(zones)))
+            yield OddEntry(path, f"is {what} where the folder of a zone belongs", zones)
 
     def _link(self, path: str, oid: bytes) -> Iterator[OddEntry]:
         target = self._target(oid).decode("utf-8", "surrogateescape")
         if target.startswith("/"):
             return
         reached = normpath(join(dirname(path), target))
-        own = set(self._map.of(path))
-        inside = {*self._map.of(reached), *self._map.of(f"{reached}/x")} - own
-        inside |= {zone for zone, literal, whole in self._roots
+        own = set(self._map.inside(path))
+        inside = {*self._map.inside(reached), *self._map.inside(f"{reached}/x")} - own
+        inside |= {zone for zone, literal, whole in self._folders
                    if whole and tuple(fold(reached).split("/")) == literal} - own
         if inside:
             yield OddEntry(path, f"is a symbolic link into {reached}", tuple(sorted(inside)))
@@ -102,12 +104,3 @@ class OddTrees:
 def _join(folder: str, name: bytes) -> str:
     text = name.decode("utf-8", "surrogateescape")
     return f"{folder}/{text}" if folder else text
-
-
-def _roots(zones: tuple[Zone, ...]) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
-    """(zone, literal leading names, whether those names are a folder of the zone)."""
-    return tuple(
-        (zone.name, pattern.literal,
-         len(pattern.literal) < len(pattern.glob.removeprefix("/").split("/")))
-        for zone in zones for pattern in zone.patterns
-        if pattern.literal and not pattern.negate)

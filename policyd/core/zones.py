@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from policyd.core.policy import Zone
@@ -42,15 +43,27 @@ class ZoneMap:
         self._of: dict[str, tuple[str, ...]] = {}
         self._follow: dict[str, bool] = {}
         self._prefixes = tuple({p.literal for z in zones for p in z.patterns if not p.negate})
+        self._ways = _ways(zones)
 
     def of(self, path: str) -> tuple[str, ...]:
-        """The sorted names of the zones that a file at `path` lies in."""
+        """The sorted names of the zones that a file, link or submodule at `path` decides.
+
+        It lies in them, or it stands where a folder that leads to them belongs.
+        """
         known = self._of.get(path)
         if known is None:
             folded = fold(path)
             known = self._of[path] = tuple(sorted(
-                zone.name for zone in self._zones if self._holds(zone, folded)))
+                {*self._holding(folded), *self._ways.get(folded, ())}))
         return known
+
+    def inside(self, path: str) -> tuple[str, ...]:
+        """The sorted names of the zones that `path` lies in."""
+        return tuple(sorted(self._holding(fold(path))))
+
+    def in_the_way(self, path: str) -> tuple[str, ...]:
+        """The sorted names of the zones that need a folder at `path`, or nothing."""
+        return self._ways.get(fold(path), ())
 
     def follow(self, folder: str) -> bool:
         """Whether a path below `folder` (no trailing slash, "" is the root) can lie in a zone."""
@@ -80,6 +93,9 @@ class ZoneMap:
         return (pattern.literal for zone in self._zones if zone.name in wanted
                 for pattern in zone.patterns if not pattern.negate)
 
+    def _holding(self, folded: str) -> Iterator[str]:
+        return (zone.name for zone in self._zones if self._holds(zone, folded))
+
     def _holds(self, zone: Zone, folded: str) -> bool:
         for pattern in reversed(zone.patterns):
             regex = self._compiled.get(pattern.regex)
@@ -88,3 +104,21 @@ class ZoneMap:
             if regex.match(folded) is not None:
                 return not pattern.negate
         return False
+
+
+def folders(zones: tuple[Zone, ...]) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """(zone, literal leading names, whether those names are a folder of the zone)."""
+    for zone in zones:
+        for pattern in zone.patterns:
+            if pattern.literal and not pattern.negate:
+                names = pattern.glob.removeprefix("/").split("/")
+                yield zone.name, pattern.literal, len(pattern.literal) < len(names)
+
+
+def _ways(zones: tuple[Zone, ...]) -> dict[str, tuple[str, ...]]:
+    """Each folded path that leads to a zone, or is its folder, to the sorted names of those."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for zone, literal, whole in folders(zones):
+        for count in range(1, len(literal) + whole):
+            found["/".join(literal[:count])].add(zone)
+    return {path: tuple(sorted(names)) for path, names in found.items()}

@@ -519,7 +519,34 @@ def test_a_link_takes_the_place_of_a_folder_that_is_not_there_yet(told):
     """`fixtures -> src/fx` would make every later lease a file of the code."""
     base = told.start({p: e for p, e in START.items() if not p.startswith("fixtures/")})
     link = told.commit({"fixtures": Odd("120000", "src/fx"), "src/fx/leases/x.yaml": "mine"}, base)
-    assert verdicts(told, main=link) == ({TREE}, {TREE})
+    assert verdicts(told, main=link) == ({TREE, *BOTH}, {TREE, APART})
+
+
+@pytest.mark.parametrize(("path", "entry"), [
+    ("fixtures", Odd("120000", "src/fx")), (".ci", Odd("120000", "docs/ci")),
+    (".ci", "no folder"), ("tests/ledger", Odd("160000", "1" * 40))])
+def test_a_link_in_the_way_is_not_hidden_by_the_next_commit(told, path, entry):
+    """Both would be accepted history, and a branch that lags behind could move to the first."""
+    bare = {p: e for p, e in START.items() if not p.startswith(f"{path}/")}
+    base = told.start(bare)
+    told.accept("release/1", base)
+    link = told.commit({path: entry}, base)
+    assert verdicts(told, main=told.commit({path: None}, link)) == ({WRITERS}, OK)
+    told.accept("main", told.commit({path: None}, link))
+    assert verdicts(told, **{"release/1": link})[0] == {WRITERS}
+
+
+def test_a_folder_that_stands_twice_is_not_hidden_by_the_next_commit(told):
+    """Which of the two a checkout shows depends on who checks it out."""
+    base = told.start(START)
+    told.accept("release/1", base)
+    entries = [(f"{e.filemode:o}", e.name, str(e.id)) for e in told.repo[base].tree]
+    ci = [("40000", ".ci", told.tree(("100644", "run", told.blob(text)))) for text in "12"]
+    twice = told.commit_tree(told.tree(*ci, *entries), base)
+    tidy = told.commit_tree(told.tree_of(base), twice)
+    assert told.refused({"main": tidy}, AGENT) == {WRITERS}
+    told.accept("main", tidy)
+    assert told.refused({"release/1": twice}, AGENT) == {WRITERS}
 
 
 def test_a_link_leads_into_the_oracle(told):
