@@ -17,6 +17,7 @@ from policyd.adapters import (
     nexthook,
     repoindex,
     reponame,
+    statefolder,
 )
 from policyd.adapters.gitrepo import PushedRepo
 from policyd.adapters.hookinput import (
@@ -67,7 +68,8 @@ def main(home: Path, stdin: bytes | None = None,
     given = dict(os.environ if environment is None else environment)
     state = None
     try:
-        data = sys.stdin.buffer.read() if stdin is None else stdin
+        _keep_streams_apart()
+        data = _input() if stdin is None else stdin
         active = activepolicy.load(home, OPTIONS)
         state = Path(active.settings.state)
         site = _site(active, given)
@@ -75,6 +77,20 @@ def main(home: Path, stdin: bytes | None = None,
     except BaseException as error:
         return _unjudged(error, incidents.report(state, "hook", error))
     return _followed(site, data) if code == ACCEPTED else code
+
+
+def _keep_streams_apart() -> None:
+    """Where a stream was closed, no file that is opened later may take its number."""
+    for stream in range(3):
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _input() -> bytes:
+    """What git wrote; whoever closed standard input on the way handed on nothing."""
+    return sys.stdin.buffer.read() if sys.stdin is not None else b""
 
 
 def _site(active: Active, given: Mapping[str, str]) -> _Site:
@@ -98,6 +114,7 @@ def _guarded(site: _Site, lines: Sequence[Line]) -> int:
 
 def _judged(site: _Site, lines: Sequence[Line]) -> int:
     key = repoindex.key_of(site.git_dir)
+    statefolder.check(site.state)  # before anything in it is believed
     if _is_admitted(site, repoindex.load(site.state, key)):
         _admit(site, key, lines)
         return ACCEPTED
@@ -123,8 +140,16 @@ def _is_admitted(site: _Site, index: Index) -> bool:
 
 def _admit(site: _Site, key: str, lines: Sequence[Line]) -> None:
     decisionlog.record(site.state, key, {**_plain_entry(site, lines), "bootstrap": True,
-                                         "verdict": Outcome.ACCEPTED.value})
+                                         "verdict": Outcome.ACCEPTED.value}, _still_admitting)
     _tell("policyd: taken unjudged, once, as the operator allowed when enrolling\n")
+
+
+def _still_admitting(index: Index) -> Index:
+    """Under the lock: of two pushes that both found themselves admitted, one is."""
+    if index.bootstrap is None:
+        raise CannotJudge("the one unjudged push that enrolment allowed was made meanwhile; "
+                          "push again, and it is judged")
+    return index
 
 
 def _judge(site: _Site, key: str, lines: Sequence[Line]) -> Judgement:
@@ -219,17 +244,24 @@ def _log_unjudged(site: _Site, lines: Sequence[Line], incident: str, *, accepted
 def _unjudged(error: BaseException, incident: str) -> int:
     from policyd.core import render
 
-    known = isinstance(error, PolicydError)
-    reason = str(error) if known else "policyd failed; its log has the details"
-    _tell(render.unjudged(reason, incident, "stop"))
+    _tell(render.unjudged(_reason(error), incident, "stop"))
     return UNJUDGED
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, PolicydError):
+        return str(error)
+    if isinstance(error, OSError) and isinstance(error.filename, str):
+        return f"{error.filename}: {statefolder.because(error)}; policyd's log has the details"
+    return "policyd failed; its log has the details"
 
 
 def _tell(text: str) -> None:
     """All output in one write, on stderr; a reader that went away changes no verdict."""
-    with suppress(OSError, ValueError):
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def _followed(site: _Site, data: bytes) -> int:

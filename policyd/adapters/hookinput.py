@@ -12,7 +12,7 @@ from policyd.core.errors import CannotJudge
 CHECK = "refs/check/"
 """A push to refs/check/BRANCH asks what BRANCH would say, and moves nothing."""
 
-_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\x00\n ]+)")
+_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\x00-\x20\x7f]+)")
 _SHA256 = re.compile(rb"[0-9a-f]{64} [0-9a-f]{64} ")
 _SECRET = re.compile(r"AUTH|COOKIE|TOKEN|SECRET|PASS|CREDENTIAL|PRIVATE|PUSH_CERT\Z")
 _MISLEADING = re.compile(r"GIT_(TRACE|CONFIG|SSH|ASKPASS|EDITOR|PAGER|EXTERNAL|ATTR|REPLACE|GRAFT"
