@@ -86,6 +86,17 @@ def begin(state: StrPath, index: Index, entry: Mapping[str, object], *,
     return position.id
 
 
+def amend(state: StrPath, key: str, entry: Mapping[str, object],
+          change: Callable[[Index], Index]) -> str:
+    """Write the entry of an operator's act and change the index by it, under the lock; the id."""
+    with _opened(state) as log:
+        index = _current(log, key, _finish_last(log))
+        changed = change(index)
+        position = _add(log, {**entry, "key": key}, _time(None))
+        repoindex.store(state, replace(changed, applied=position))
+    return position.id
+
+
 def settled(state: StrPath, key: str, live: Callable[[Index], Mapping[str, str | None]],
             ) -> tuple[Index, tuple[Movement, ...]]:
     """The index settled with the live refs, stored where that changed it, and what moved.

@@ -6,7 +6,7 @@ import json
 import os
 from contextlib import suppress
 
-from policyd.adapters import clock, statefolder
+from policyd.adapters import clock, statefolder, syslogd
 from policyd.adapters.statefolder import StrPath
 
 NAME = "incidents.jsonl"
@@ -22,7 +22,8 @@ def report(state: StrPath | None, where: str, error: BaseException) -> str:
     """
     incident = os.urandom(3).hex()
     with suppress(Exception):
-        _to_syslog(f"incident {incident} in {where}: {_summary(error)}")
+        syslogd.send(_one_line(f"incident {incident} in {where}: {_summary(error)}"),
+                     syslogd.ERROR)
     if state is not None:
         with suppress(Exception):
             _to_file(os.path.join(state, NAME), incident, where, error)
@@ -41,13 +42,6 @@ def _to_file(path: str, incident: str, where: str, error: BaseException) -> None
         statefolder.write_all(fd, json.dumps(entry).encode("ascii") + b"\n")
     finally:
         os.close(fd)
-
-
-def _to_syslog(text: str) -> None:
-    import syslog
-
-    syslog.openlog("policyd", syslog.LOG_PID, syslog.LOG_DAEMON)
-    syslog.syslog(syslog.LOG_ERR, _one_line(text))
 
 
 def _one_line(text: str) -> str:

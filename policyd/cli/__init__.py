@@ -21,6 +21,7 @@ COMMANDS = {
     "init": "policyd.cli.init",
     "log": "policyd.cli.log",
     "policy": "policyd.cli.policy",
+    "retire": "policyd.cli.retire",
     "unenroll": "policyd.cli.unenroll",
 }
 """Command to the module whose `command` it is; only the chosen one is imported.

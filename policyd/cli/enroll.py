@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -28,7 +29,7 @@ from policyd.cli import repositories as shared
 from policyd.core import index as indexes
 from policyd.core.enrolment import guarded_tips
 from policyd.core.errors import CannotJudge, PolicydError
-from policyd.core.index import Index, Movement
+from policyd.core.index import Bootstrap, Index, Movement
 from policyd.core.policy import Active, Policy
 from policyd.judge import policies_for
 from policyd.rules import OPTIONS
@@ -44,6 +45,9 @@ class _Case:
     name: str
     policies: tuple[Policy, ...]
     operator: str
+    every_ref: bool = False
+    """Whether all refs that are there count as accepted history, not the guarded ones alone."""
+    bootstrap: Bootstrap | None = None
 
     @property
     def state(self) -> Path:
@@ -53,25 +57,45 @@ class _Case:
 @click.command("enroll")
 @click.argument("repositories", nargs=-1, required=True, metavar="REPO...",
                 type=click.Path(path_type=Path))
+@click.option("--accept-existing", "every_ref", is_flag=True,
+              help="All refs that are there count as accepted history, not the guarded ones alone.")
+@click.option("--bootstrap", "until", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]),
+              help="Take one push into an empty repository unjudged, until this day (inclusive).")
+@click.option("--by", "group", metavar="GROUP", help="Whose members may make that push.")
 @click.pass_obj
-def command(home: Path, repositories: Sequence[Path]) -> int:
+def command(home: Path, repositories: Sequence[Path], *, every_ref: bool,
+            until: datetime | None, group: str | None) -> int:
     """Have pushes into bare repositories judged.
 
     Records the tips of the guarded branches as accepted history and puts the hook in. A hook that
     is there already is kept and runs last. For a repository that is enrolled, the hook is renewed
-    and the record goes on.
+    and the record goes on; guarded branches that it does not hold yet are added to it.
     """
+    if (until is None) is not (group is None):
+        raise click.UsageError("--bootstrap DATE and --by GROUP go together")
     home = Path(os.path.abspath(home))
     active = activepolicy.load(home, OPTIONS)
+    chance = Bootstrap(until.date(), group) if until is not None and group is not None else None
     line = shared.typed(home, "enroll", repositories)
-    return shared.each(repositories, lambda repository: _enrol(
-        _case(home, active, repository), command=line))
+    return shared.each(repositories, lambda repository: _enrol(replace(
+        _case(home, active, repository), every_ref=every_ref, bootstrap=chance), command=line))
 
 
 def _case(home: Path, active: Active, repository: Path) -> _Case:
     git_dir = shared.git_dir_of(repository)
     name = name_of(git_dir, active.settings.roots)
     return _Case(home, active, git_dir, name, policies_for(active, name), shared.operator())
+
+
+def _demand_sense(case: _Case, *, any_ref: bool) -> None:
+    """Refuse a bootstrap that could never take place."""
+    if case.bootstrap is None:
+        return
+    if any_ref:
+        raise CannotJudge("--bootstrap is for an empty repository; this one has refs. For what "
+                          "they hold already there is --accept-existing")
+    if not any(case.bootstrap.group in policy.groups for policy in case.policies):
+        raise CannotJudge(f"no policy of it has a group {case.bootstrap.group}")
 
 
 def _enrol(case: _Case, *, command: str) -> Iterator[str]:
@@ -105,7 +129,8 @@ def _look(case: _Case) -> None:
     """Whether pushes could be judged, by who will judge them. Raises CannotJudge."""
     activepolicy.load(case.home, OPTIONS)
     _probe(Path(sys.executable))
-    _tips(case, PushedRepo(str(case.git_dir)))
+    _, refs = _tips(case, PushedRepo(str(case.git_dir)))
+    _demand_sense(case, any_ref=bool(refs))
 
 
 def _probe(program: Path) -> None:
@@ -121,10 +146,18 @@ def _probe(program: Path) -> None:
                           "where that user may read it")
 
 
-def _tips(case: _Case, repo: PushedRepo) -> tuple[dict[str, str], bool]:
-    """The guarded tips as they are now, and whether there is any ref at all."""
+def _tips(case: _Case, repo: PushedRepo) -> tuple[dict[str, str], dict[str, str]]:
+    """The guarded tips as they are now, and all refs."""
     refs = repo.refs()
-    return guarded_tips(case.policies, refs), bool(refs)
+    return guarded_tips(case.policies, refs), refs
+
+
+def _extra(case: _Case, repo: PushedRepo, refs: Mapping[str, str]) -> tuple[str, ...]:
+    """The commits that other refs lead to, where they are to count as accepted."""
+    if not case.every_ref:
+        return ()
+    peeled = (repo.peel(bytes.fromhex(oid)) for oid in refs.values())
+    return tuple(sorted({found.oid.hex() for found in peeled if found.kind == "commit"}))
 
 
 def _put_in(case: _Case) -> tuple[bool, bool, list[str]]:
@@ -158,16 +191,42 @@ def _key(git_dir: Path) -> bool:
 def _record(case: _Case) -> list[str]:
     """Read the tips once more, now that no push can move them unseen, and record them."""
     key, repo = repoindex.key_of(case.git_dir), PushedRepo(str(case.git_dir))
-    tips, any_ref = _tips(case, repo)
-    anew, movements = _settled(case, key, repo)
+    tips, refs = _tips(case, repo)
+    extra = _extra(case, repo, refs)
     entry = {"verdict": "enrolled", "repository": case.name, "operator": case.operator,
-             "git_dir": str(case.git_dir), "policy": case.active.digest, "tips": tips}
+             "git_dir": str(case.git_dir), "policy": case.active.digest, "tips": tips,
+             "extra": len(extra)}
+    anew, movements = _settled(case, key, repo)
     if anew is None:
-        decisionlog.append(case.state, {**entry, "key": key})
-        return ["its record goes on", *map(_moved, movements)]
+        return [*_added(case, key, tips, extra, entry), *map(_moved, movements)]
     now = clock.now().isoformat(timespec="milliseconds")
-    decisionlog.begin(case.state, Index(key, now, not any_ref, tips), entry)
-    return [*([f"recorded anew: {anew}"] if anew else []), _recorded(tips)]
+    decisionlog.begin(case.state, Index(
+        key, now, not refs, tips, extra, bootstrap=case.bootstrap), entry)
+    return [*([f"recorded anew: {anew}"] if anew else []), _recorded(tips, extra),
+            *_chance(case)]
+
+
+def _added(case: _Case, key: str, tips: Mapping[str, str], extra: Sequence[str],
+           entry: Mapping[str, object]) -> list[str]:
+    """Let the record go on, with what it does not hold yet: branches guarded since, and extra."""
+    before = repoindex.load(case.state, key)
+
+    def change(index: Index) -> Index:
+        more = indexes.with_more(index, tips, extra)
+        return replace(more, bootstrap=case.bootstrap or more.bootstrap)
+
+    decisionlog.amend(case.state, key, entry, change)
+    after = change(before)
+    new = {ref: tip for ref, tip in after.branches.items() if ref not in before.branches}
+    more = tuple(set(after.extra) - set(before.extra))
+    return ["its record goes on", *([_recorded(new, more)] if new or more else []),
+            *_chance(case)]
+
+
+def _chance(case: _Case) -> list[str]:
+    if case.bootstrap is None:
+        return []
+    return [f"one push by {case.bootstrap.group} is taken unjudged until {case.bootstrap.until}"]
 
 
 def _settled(case: _Case, key: str, repo: PushedRepo) -> tuple[str | None, Sequence[Movement]]:
@@ -193,10 +252,11 @@ def _outran_the_log(case: _Case, index: Index) -> bool:
     return index.applied.n >= head.n and index.applied != head
 
 
-def _recorded(tips: Mapping[str, str]) -> str:
-    if not tips:
+def _recorded(tips: Mapping[str, str], extra: Sequence[str]) -> str:
+    if not tips and not extra:
         return "empty; every push is judged whole until a guarded branch exists"
-    return "recorded " + ", ".join(f"{ref} at {tip[:12]}" for ref, tip in tips.items())
+    more = [f"{len(extra)} commits of all refs"] if extra else []
+    return "recorded " + ", ".join([f"{ref} at {tip[:12]}" for ref, tip in tips.items()] + more)
 
 
 def _moved(movement: Movement) -> str:

@@ -138,6 +138,23 @@ def held_since(index: Index, ref: str, start: datetime) -> str | None:
                  if move.ref == ref and datetime.fromisoformat(move.at) >= start), None)
 
 
+def without(index: Index, ref: str) -> Index:
+    """The index once a branch is no guarded one any more; what it held stays accepted."""
+    branches = {name: tip for name, tip in index.branches.items() if name != ref}
+    left = {index.branches[ref]} if ref in index.branches else set()
+    return replace(index, branches=branches, extra=tuple(sorted({*index.extra, *left})),
+                   pending=tuple(step for step in index.pending if step.ref != ref))
+
+
+def with_more(index: Index, tips: Mapping[str, str], extra: Iterable[str]) -> Index:
+    """The index with branches that it does not hold yet, and with more accepted commits."""
+    waiting = {step.ref for step in index.pending}
+    new = {ref: tip for ref, tip in tips.items()
+           if ref not in index.branches and ref not in waiting}
+    return replace(index, branches={**index.branches, **new}, empty=index.empty and not new,
+                   extra=tuple(sorted({*index.extra, *extra})))
+
+
 def admits(index: Index, groups: Iterable[str], today: date) -> bool:
     """Whether the next push is the one that is taken unjudged."""
     chance = index.bootstrap

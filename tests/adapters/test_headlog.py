@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from policyd.adapters import decisionlog, headlog
+from policyd.adapters import decisionlog, headlog, syslogd
 from policyd.core.chain import Position
 from policyd.core.index import Index
 
@@ -22,7 +22,7 @@ HEAD = Position(7, "ab" * 32)
 def syslog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
     """A socket in the place of /dev/log."""
     device = str(tmp_path / "log")
-    monkeypatch.setattr(headlog, "DEVICE", device)
+    monkeypatch.setattr(syslogd, "DEVICE", device)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
         end.bind(device)
         end.setblocking(False)
