@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from policyd.adapters import clock, gains
@@ -24,6 +25,7 @@ from policyd.rules import BY_ID
 
 if TYPE_CHECKING:  # what mends a refusal is not imported for a push that is accepted
     from policyd.core.repair import Block
+    from policyd.core.rule import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +62,19 @@ class Judgement:
 
     def blocks(self, push_id: str) -> dict[int, Block]:
         """What mends each enforced finding, by its position among them."""
-        from policyd.adapters import mend
-        from policyd.core.repair import block
+        from policyd.adapters.mend import Mending
+        from policyd.core.repair import advice, block
 
         found: dict[int, Block] = {}
-        for number, violation in enumerate(self.verdict.of(Mode.ENFORCE)):
-            part = next(p for p in self.parts if p.policy.name == violation.policy)
-            ground = mend.ground(
-                part.look, part.given, violation.finding, push_id, alone=_alone(part),
-                writers=_writers(part.policy, violation.finding.repair.zones))
-            found[number] = block(violation.finding, ground, push_id)
+        refusing = self.verdict.of(Mode.ENFORCE)
+        for part in self.parts:
+            mine = {n: v.finding for n, v in enumerate(refusing) if v.policy == part.policy.name}
+            mending = Mending(part.look, part.given, tuple(mine.values()), push_id,
+                              partial(_refusing, part))
+            for number, finding in mine.items():
+                lead = mending.lead(finding)
+                found[number] = advice(lead) or block(
+                    lead, mending.ground(lead, partial(_writers, part.policy)), push_id)
         return found
 
 
@@ -211,14 +216,8 @@ def _with_literals(look: Look, update: Update, index: Index, at: datetime,
     return replace(update, literals=found)
 
 
-def _alone(part: _Judged) -> tuple[tuple[str, str], ...]:
-    """The updates one by one, where each passes the path rules by itself."""
-    updates = [u for u in part.given.updates if u.new is not None]
-    if len(updates) < 2 or len(updates) > 6:
-        return ()
-    passes: Callable[[Update], bool] = lambda update: not evaluate(  # noqa: E731
-        replace(part.given, updates=(update,)), part.policy, BY_ID,
-        seconds=time.perf_counter).of(Mode.ENFORCE)
-    if not all(map(passes, updates)):
-        return ()
-    return tuple((str(update.new), update.ref) for update in updates)
+def _refusing(part: _Judged, update: Update) -> tuple[Finding, ...]:
+    """What would refuse this update if it were pushed alone."""
+    verdict = evaluate(replace(part.given, updates=(update,)), part.policy, BY_ID,
+                       seconds=time.perf_counter)
+    return tuple(violation.finding for violation in verdict.of(Mode.ENFORCE))

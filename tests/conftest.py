@@ -18,6 +18,11 @@ from sites import Site
 NOBODY = 65534
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--accept", action="store_true",
+                     help="take what pushers read now for what tests/golden/ holds")
+
+
 def pytest_configure() -> None:
     """Nothing of git's in the caller's environment may lead a test elsewhere."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:

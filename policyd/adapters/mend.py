@@ -1,103 +1,256 @@
-"""What a refused push can be mended from: worked out only once it is refused. Read-only."""
+"""What a refused push can be mended from: worked out only once it is refused. Read-only.
+
+A mended push is tried on the rules before it is printed: what would be left of the push, as
+one commit on the base, is judged like a push, and what that finds is given back as well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from policyd.adapters.look import Look
-from policyd.core.facts import Op, Situation, Update
-from policyd.core.repair import Ground
+from policyd.core.facts import Commit, Op, Situation, Touch, Update
+from policyd.core.repair import Ground, first_of
 from policyd.core.rule import Finding
 from policyd.core.trees import TREE
+
+Trial = Callable[[Update], Sequence[Finding]]
+"""What the rules would enforce on an update, pushed alone by the same pusher."""
+
+MANY_ROOTS = 6
+"""Paths in a command from which on folders are named that hold nothing else."""
+
+MANY_REFS = 6
+"""Refs that are still listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a finding gives back: whole zones, or single paths."""
+    """What a block gives back: whole zones, or single paths."""
 
     zones: frozenset[str]
     paths: frozenset[str]
 
-
-def ground(look: Look, given: Situation, finding: Finding, push_id: str, *,
-           alone: tuple[tuple[str, str], ...] = (), writers: tuple[str, ...] = ()) -> Ground:
-    """The facts behind the block of one finding. `alone` and `writers` as `Ground` has them."""
-    update = next(u for u in given.updates if u.ref == finding.ref)
-    fresh = _fresh(look, update, push_id)
-    part = _Part(frozenset(finding.repair.zones), frozenset(finding.repair.paths))
-    forward = _is_forward(look, update, part)
-    base = update.old if forward else _boundary(look, update)
-    free = forward or (update.op is Op.CREATE and _may_create(given, update))
-    roots, more = _changes(look, base, update.tip, part)
-    return Ground(
-        ref=update.ref, new=update.new, base=base, fresh=fresh,
-        onto=update.ref if free and update.branch is not None else fresh,
-        roots=roots, more=more, forward=forward, guarded=update.guarded,
-        proposals=_proposals(look), alone=alone, writers=writers)
+    def with_all(self, findings: Iterable[Finding]) -> _Part:
+        """This part, and what these findings give back."""
+        repairs = [finding.repair for finding in findings]
+        return _Part(self.zones.union(*(repair.zones for repair in repairs)),
+                     self.paths.union(*(repair.paths for repair in repairs)))
 
 
-def _may_create(given: Situation, update: Update) -> bool:
-    return not update.guarded or (given.creator and given.empty)
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """A commit to build on, and what the rules would look at again behind it."""
+
+    commit: str | None
+    forward: bool
+    behind: tuple[Commit, ...] = ()
 
 
-def _is_forward(look: Look, update: Update, part: _Part) -> bool:
-    """Whether what the ref holds is behind the tip and leaves that part alone by itself."""
-    if update.op is not Op.UPDATE or update.old is None or update.tip is None:
-        return False
-    behind = look.touches_behind(update.old)
-    return not any(part.zones & set(touch.zones) or touch.path in part.paths for touch in behind)
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A change in two: what is given back (as `roots`), and the rest."""
+
+    part: _Part
+    roots: tuple[str, ...]
+    given_back: tuple[Touch, ...]
+    rest: tuple[Touch, ...]
+    passes: bool
 
 
-def _boundary(look: Look, update: Update) -> str | None:
-    """The accepted commit to build on: the one that the target branch has, if there are several."""
-    target = look.target_of(update.ref)
-    for commit in update.boundary:
-        if target is not None and look.repo.descends(look.tips[target], bytes.fromhex(commit)):
-            return commit
-    return update.boundary[0] if update.boundary else None
+class Mending:
+    """A refused push, as one policy sees it."""
+
+    def __init__(self, look: Look, given: Situation, found: Sequence[Finding], push_id: str,
+                 tried: Trial) -> None:
+        """`found` are the findings that refuse the push."""
+        self._look, self._given, self._found = look, given, found
+        self._id, self._tried = push_id, tried
+
+    def lead(self, finding: Finding) -> Finding:
+        """The finding whose repair mends this one too: one block for all that a ref broke."""
+        update = next(u for u in self._given.updates if u.ref == finding.ref)
+        same = [other for other in self._found if other.ref == finding.ref]
+        aside = [other for other in same if other.repair.kind in ("elsewhere", "in-order")]
+        if aside and finding.repair.kind != "edit" and not self._tried(self._aside(update)):
+            return aside[0]
+        return first_of(finding, same)
+
+    def ground(self, finding: Finding, writers: Callable[[Sequence[str]], tuple[str, ...]]
+               ) -> Ground:
+        """The facts behind the block of a leading finding. `writers` names those of zones."""
+        update = next(u for u in self._given.updates if u.ref == finding.ref)
+        same = [other for other in self._found if other.ref == update.ref]
+        start = _Part(frozenset(), frozenset()).with_all(same)
+        base, split = self._base(update, start, apart=finding.repair.kind == "apart")
+        onto = self._onto(update, base, split)
+        fresh = self._fresh(update)
+        zones = self._zones(split)
+        pending = (any(other.repair.kind == "edit" for other in same)
+                   and self._look.policy.guards(onto) == update.guarded)
+        return Ground(
+            ref=update.ref, new=update.new, tip=update.tip, base=base.commit, fresh=fresh,
+            onto=onto, roots=split.roots, zones=zones, more=bool(split.rest),
+            forward=base.forward, moves=update.op is not Op.REWRITE, guarded=update.guarded,
+            creator=self._given.creator, pending=pending,
+            proposals=self._proposals(update, base, onto), alone=self._alone(),
+            first=self._first(update), writers=writers(zones))
+
+    def _base(self, update: Update, start: _Part, *, apart: bool) -> tuple[_Base, _Split]:
+        """What the ref holds, if a push there can pass, else the boundary.
+
+        What is kept apart from commits that the ref holds already is made on the boundary too.
+        """
+        for base in self._bases(update):
+            split = self._split(update, base, start)
+            if split.passes and (split.rest or not apart):
+                return base, split
+        return base, split
+
+    def _bases(self, update: Update) -> Iterator[_Base]:
+        """Without its merges the change would hold what they brought: then the boundary."""
+        look = self._look
+        if update.op is Op.UPDATE and update.old is not None and all(
+                look.repo.descends(bytes.fromhex(update.old), bytes.fromhex(commit))
+                for commit in update.boundary):
+            yield _Base(update.old, True, (Commit("", tuple(look.touches_behind(update.old))),))
+        yield _Base(self._boundary(update), False)
+
+    def _boundary(self, update: Update) -> str | None:
+        """The accepted commit to build on: the target branch's, if there are several."""
+        look, target = self._look, self._look.target_of(update.ref)
+        for commit in update.boundary:
+            if target is not None and look.repo.descends(look.tips[target], bytes.fromhex(commit)):
+                return commit
+        return update.boundary[0] if update.boundary else None
+
+    def _split(self, update: Update, base: _Base, part: _Part) -> _Split:
+        """Give back more until the rules let the rest pass, or find nothing to give back."""
+        changed = self._changed(base.commit, update.tip)
+        while True:
+            split = self._parted(changed, part)
+            left = self._tried(self._as_pushed(update, base, split.rest))
+            more = part.with_all(left)
+            if not left or more == part:
+                return replace(split, passes=not left)
+            part = more
+
+    def _parted(self, changed: Sequence[Touch], part: _Part) -> _Split:
+        zones, roots = self._look.zones, dict[str, None]()
+        for touch in changed:
+            if touch.path in part.paths:
+                roots[touch.path] = None
+            elif part.zones & set(touch.zones) or zones.blocks(touch.path, part.zones):
+                roots[zones.root(touch.path, part.zones)] = None
+        inside = [any(map(roots.__contains__, _prefixes(touch.path))) for touch in changed]
+        given_back = tuple(t for t, is_in in zip(changed, inside, strict=True) if is_in)
+        rest = tuple(t for t, is_in in zip(changed, inside, strict=True) if not is_in)
+        named = roots if len(roots) <= MANY_ROOTS else _folders(given_back, rest)
+        return _Split(part, _outermost(named), given_back, rest, passes=True)
+
+    def _changed(self, base: str | None, tip: str | None) -> tuple[Touch, ...]:
+        """All that differs between two commits, in zones or not."""
+        look = self._look
+        if tip is None:
+            return ()
+        old = (TREE, look.tree_of(base)) if base is not None else None
+        texts = sorted(raw.decode("utf-8", "surrogateescape") for raw in look.trees.diff(
+            old, (TREE, look.tree_of(tip)), lambda _: True))
+        return tuple(Touch(text, look.zones.of(text)) for text in texts)
+
+    def _as_pushed(self, update: Update, base: _Base, changed: tuple[Touch, ...]) -> Update:
+        """One commit on the base that changes this, pushed where a mended push goes."""
+        touches = tuple(touch for touch in changed if touch.zones)
+        start = Update(update.ref, Op.UPDATE, base.commit, update.tip, update.tip,
+                       guarded=update.guarded)
+        if not base.forward and not self._creates(update):
+            start = replace(start, ref=self._fresh(update), op=Op.CREATE, old=None, guarded=False)
+        before = tuple(touch for commit in base.behind for touch in commit.touches)
+        return replace(start, judged=1, commits=(*base.behind, Commit("", touches)),
+                       net=(*before, *touches), arrivals=touches if start.guarded else (),
+                       held=update.held)
+
+    def _aside(self, update: Update) -> Update:
+        """The very same commits, pushed to a branch of their own."""
+        return replace(update, ref=self._fresh(update), op=Op.CREATE, old=None, guarded=False,
+                       namespace="judge", arrivals=(), claim=None, twice=False, literals=None)
+
+    def _creates(self, update: Update) -> bool:
+        """Whether the pusher may create the ref with what is mended."""
+        return update.op is Op.CREATE and update.branch is not None and (
+            not update.guarded or (self._given.creator and self._given.empty))
+
+    def _onto(self, update: Update, base: _Base, split: _Split) -> str:
+        free = (update.branch is not None and split.passes and update.namespace == "judge"
+                and update.ref.isascii() and update.ref.isprintable())
+        return update.ref if free and (base.forward or self._creates(update)) \
+            else self._fresh(update)
+
+    def _zones(self, split: _Split) -> tuple[str, ...]:
+        """The zones that are given back, as far as the change touches them."""
+        seen = {zone for touch in split.given_back for zone in touch.zones}
+        blocked = {zone for zone in split.part.zones for touch in split.given_back
+                   if self._look.zones.blocks(touch.path, (zone,))}
+        return tuple(zone.name for zone in self._look.policy.zones
+                     if zone.name in split.part.zones & (seen | blocked))
+
+    def _fresh(self, update: Update) -> str:
+        """A branch name that is free, that can be typed and that the policy does not guard."""
+        name = update.branch or update.ref.removeprefix("refs/").removeprefix("tags/")
+        flat = name.replace("/", "-")
+        for candidate in (f"{name}-{self._id}", f"{flat}-{self._id}", f"policyd-{self._id}"):
+            ref = f"refs/heads/{candidate}"
+            free = not self._look.policy.guards(ref) and self._look.repo.resolve(ref)[1] is None
+            if free and ref.isascii() and ref.isprintable():
+                return ref
+        return f"refs/heads/policyd/{self._id}"
+
+    def _proposals(self, update: Update, base: _Base, onto: str) -> str | None:
+        """The folder for proposals, when there is one that this pusher may write."""
+        for zone in self._look.policy.zones:
+            folders = ["/".join(p.literal) for p in zone.patterns if p.literal]
+            if zone.name == "proposals" and folders:
+                path = f"{folders[0]}/{self._id}.patch"
+                touch = Touch(path, self._look.zones.of(path))
+                pushed = replace(self._as_pushed(update, base, (touch,)), ref=onto)
+                return None if self._tried(pushed) else folders[0]
+        return None
+
+    def _alone(self) -> tuple[tuple[str, str], ...]:
+        """The updates one by one, where each passes by itself."""
+        updates = [u for u in self._given.updates if u.new is not None]
+        if not 2 <= len(updates) <= MANY_REFS or any(map(self._tried, updates)):
+            return ()
+        return tuple((str(update.new), update.ref) for update in updates)
+
+    def _first(self, update: Update) -> tuple[tuple[str, str], ...]:
+        """Of the same push, a guarded branch that passes alone and brings what this ref holds."""
+        if update.tip is None:
+            return ()
+        for other in self._given.updates:
+            if (other.guarded and other.branch is not None and other is not update
+                    and other.tip is not None and other.new is not None
+                    and self._look.repo.descends(*map(bytes.fromhex, (other.tip, update.tip)))
+                    and not self._tried(other)):
+                return ((other.new, other.ref), (str(update.new), update.ref))
+        return ()
 
 
-def _changes(look: Look, base: str | None, tip: str | None,
-             part: _Part) -> tuple[tuple[str, ...], bool]:
-    """The roots of that part which change between two commits, and whether more changes."""
-    if tip is None:
-        return (), False
-    old = (TREE, look.tree_of(base)) if base is not None else None
-    roots: dict[str, None] = {}
-    more = False
-    for raw in look.trees.diff(old, (TREE, look.tree_of(tip)), lambda _: True):
-        path = raw.decode("utf-8", "surrogateescape")
-        if path in part.paths:
-            roots[path] = None
-        elif part.zones & set(look.zones.of(path)) or look.zones.blocks(path, part.zones):
-            roots[look.zones.root(path, part.zones)] = None
-        else:
-            more = True
-    return _outermost(roots), more
+def _prefixes(path: str) -> Iterator[str]:
+    """A path and every folder above it."""
+    names = path.split("/")
+    return ("/".join(names[:count]) for count in range(1, len(names) + 1))
+
+
+def _folders(given_back: Sequence[Touch], rest: Sequence[Touch]) -> Iterator[str]:
+    """The highest folders that hold what is given back and nothing of the rest."""
+    kept = {prefix for touch in rest for prefix in _prefixes(touch.path)}
+    for touch in given_back:
+        yield next((prefix for prefix in _prefixes(touch.path) if prefix not in kept), touch.path)
 
 
 def _outermost(roots: Iterable[str]) -> tuple[str, ...]:
-    kept: list[str] = []
-    for root in sorted(roots):
-        if not any(root == other or root.startswith(f"{other}/") for other in kept):
-            kept.append(root)
-    return tuple(kept)
-
-
-def _fresh(look: Look, update: Update, push_id: str) -> str:
-    """A branch name that is free and that the policy does not guard."""
-    name = update.branch or update.ref.removeprefix("refs/").removeprefix("tags/")
-    flat = name.replace("/", "-")
-    for candidate in (f"{name}-{push_id}", f"{flat}-{push_id}", f"policyd-{push_id}"):
-        ref = f"refs/heads/{candidate}"
-        if not look.policy.guards(ref) and look.repo.resolve(ref)[1] is None:
-            return ref
-    return f"refs/heads/policyd/{push_id}/{flat}"
-
-
-def _proposals(look: Look) -> str | None:
-    for zone in look.policy.zones:
-        if zone.name == "proposals":
-            return next(("/".join(p.literal) for p in zone.patterns if p.literal), None)
-    return None
+    wanted = set(roots)
+    return tuple(sorted(root for root in wanted
+                        if not any(p in wanted for p in _prefixes(root) if p != root)))

@@ -79,7 +79,7 @@ def warning(violations: Sequence[Violation], pusher: Pusher) -> str:
     lines: list[str] = []
     for hits in _by_rule(violations).values():
         lines += [*_head(hits, "warning: "), *_scene(hits[0], pusher), *_places(hits),
-                  *_labelled("why: ", hits[0].finding.why or hits[0].rule.why)]
+                  _why(hits[0])]
     lines.append("accepted; on a ref where these rules enforce it would be refused")
     return "\n".join(lines) + "\n"
 
@@ -94,13 +94,20 @@ def unjudged(reason: str, incident: str, word: str) -> str:
 
 
 def for_programs(push_id: str, rules: Sequence[str], word: str) -> str:
-    """The last line: one JSON object behind a fixed prefix."""
+    """The last line: one JSON object behind a fixed prefix. `more` only where it fits."""
     told: dict[str, object] = {"id": push_id}
     if rules:
         told["rule"] = rules[0]
     if len(rules) > 1:
         told["more"] = len(rules) - 1
-    told["next"] = word
+    line = _as_json({**told, "next": word})
+    if len(line) <= WIDTH:
+        return line
+    told.pop("more", None)
+    return _as_json({**told, "next": word})
+
+
+def _as_json(told: Mapping[str, object]) -> str:
     return "policyd " + json.dumps(told, separators=(",", ":"))
 
 
@@ -116,7 +123,7 @@ def _rule(hits: Sequence[Violation], chosen: Block, pusher: Pusher, *,
           repeated: bool) -> list[str]:
     first = hits[0]
     above = [*_head(hits, ""), *_scene(first, pusher)]
-    below = _labelled("why: ", first.finding.why or first.rule.why)
+    below = [_why(first)]
     if repeated:
         below.append("do:  as above")
     else:
@@ -137,11 +144,23 @@ def _scene(hit: Violation, pusher: Pusher) -> list[str]:
     return _wrapped(shortened(text, LONGEST), "    ")
 
 
+def _further(hit: Violation, first: Violation) -> str:
+    """A further finding, with its ref where that is another one."""
+    ref = "" if hit.finding.ref == first.finding.ref else f" to {hit.finding.ref}"
+    return printable(hit.finding.says + ref)
+
+
+def _why(hit: Violation) -> str:
+    return shortened(f"why: {printable(hit.finding.why or hit.rule.why)}", WIDTH)
+
+
 def _places(hits: Sequence[Violation], room: int = SHOWN + 1) -> list[str]:
     """The first finding's places; of the further findings, what they say."""
     first = [text for place in hits[0].finding.places if (text := _place(place))]
-    rest = [printable(hit.finding.says) for hit in hits[1:]]
+    rest = [_further(hit, hits[0]) for hit in hits[1:]]
     shown = list(dict.fromkeys(first + rest))
+    if room < 2 and len(shown) > 1:
+        return [f"  {shown[0]} and {len(shown) - 1} more"]
     most = min(SHOWN, max(room - 1, 1)) if len(shown) > room else min(SHOWN, len(shown))
     lines = ["  " + line for line in shown[:most]]
     if len(shown) > most:

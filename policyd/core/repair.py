@@ -1,22 +1,31 @@
 """What mends a refused push, as commands that work as printed.
 
 Every block may be run from any folder of the clone that pushed. It never forces: where it
-cannot build on what the ref holds, it pushes to a new branch.
+cannot build on what the ref holds, it pushes to a new branch. What is not committed stays as it
+is, below the paths that are given back excepted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from shlex import quote
 
 from policyd.core.rule import Finding, Next
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./-]*")
+_PLAIN = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./-]*")
+"""Names that no shell reads otherwise, nor git after `:/`, where `-` and `_` ask for magic."""
 
 SHORT = 12
 """Digits of a commit id in a command."""
+
+FIRST = ("stop", "unshallow", "give-back", "apart", "one-by-one", "drop", "in-order", "elsewhere",
+         "retry", "writer-pushes")
+"""Kinds of repair. Of several for one ref the first is told, because it mends the others too.
+
+All else (`ask`, `edit`) is advice, told beside any of these.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +40,29 @@ class Ground:
     """The full name of the branch that a mended push goes to."""
     fresh: str
     """The full name of a branch that does not exist and that no policy guards."""
+    tip: str | None = None
+    """The commit that `new` leads to."""
     roots: tuple[str, ...] = ()
-    """Paths, from the top, of all that the zones to give back change between the two."""
+    """Paths, from the top, of all that is to be given back between the two."""
+    zones: tuple[str, ...] = ()
+    """The zones that are given back, by name."""
     more: bool = True
-    """Whether anything but those zones changes between `base` and `new`."""
+    """Whether anything but `roots` changes between `base` and `new`."""
     forward: bool = False
     """Whether `base` is what the ref holds, so that pushing there needs no force."""
+    moves: bool = True
+    """Whether the push itself needs no force."""
     guarded: bool = False
+    creator: bool = False
+    """Whether the pusher may create guarded branches."""
+    pending: bool = False
+    """Whether a file has to be edited before `onto` takes the rest."""
     proposals: str | None = None
-    """The folder for proposals, when the policy has one."""
+    """The folder for proposals, when the policy has one that the pusher may write."""
     alone: tuple[tuple[str, str], ...] = ()
     """The (commit, ref) pairs of the whole push, where each passes by itself."""
+    first: tuple[tuple[str, str], ...] = ()
+    """Two such pairs: what has to be accepted before this ref, then this ref."""
     writers: tuple[str, ...] = ()
     """Who may write the zones, by name."""
 
@@ -55,127 +76,149 @@ class Block:
     next: Next
 
 
+def first_of(finding: Finding, same: Sequence[Finding]) -> Finding:
+    """Of the findings about one ref, the one whose block is told for this one."""
+    told = [other for other in same if other.repair.kind in FIRST]
+    if finding.repair.kind == "edit" or not told:
+        return finding
+    return min(told, key=lambda other: FIRST.index(other.repair.kind))
+
+
 def block(finding: Finding, ground: Ground, push_id: str) -> Block:
     """The block for a finding. Names that a terminal cannot show get words and no commands."""
+    made = _BLOCKS[finding.repair.kind](finding, ground, push_id)
+    if made is not None and all(_is_printable(line) for line in made.commands):
+        return made
+    words = finding.repair.words or (
+        "no command can show these names; do it by hand: one commit on",
+        f"{_short(ground.base) or 'nothing'}, without what others write, pushed to a new branch")
+    return Block(words[0], words[1:], finding.repair.next)
+
+
+def advice(finding: Finding) -> Block | None:
+    """The block of a finding that words alone can mend."""
     repair = finding.repair
-    make = _BLOCKS.get(repair.kind)
-    if make is None or not _printable(ground):
-        words = repair.words or ("these names cannot be typed safely; rename, then push again",)
-        return Block(words[0], words[1:], repair.next)
-    return make(finding, ground, push_id)
+    if repair.kind in _BLOCKS:
+        return None
+    return Block(repair.words[0], repair.words[1:], repair.next)
 
 
-def _printable(ground: Ground) -> bool:
-    texts = (ground.ref, ground.onto, ground.fresh, *ground.roots,
-             *(ref for _, ref in ground.alone))
-    return all(text.isascii() and text.isprintable() for text in texts)
+def _is_printable(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _give_back(finding: Finding, ground: Ground, push_id: str) -> Block:
-    if ground.base is None:
-        return _start_over(ground)
     if not ground.more:
         return _propose(finding, ground, push_id)
-    zones = _named(finding)
-    return Block(f"keep the rest, give back {zones}:", (
-        *_squashed(ground), _commit("Leave what others write", ground.onto)),
-        finding.repair.next)
+    if ground.base is None:
+        return _start_over(ground, push_id)
+    says = f"keep the rest, give back {_named(ground)}:" if ground.roots else \
+        "make one commit of it, without what was changed and changed back:"
+    return Block(says, (
+        _switch(ground.new), _reset(ground), *_restore(ground),
+        *_commit("Leave what others write", ground.onto, pending=ground.pending)), Next.SPLIT)
 
 
-def _squashed(ground: Ground) -> tuple[str, ...]:
-    """The pushed tree as one uncommitted change on the base, without the zones."""
-    return (_switch(ground.new), f"git reset -q --soft {_short(ground.base)}",
-            *_restore(ground.base, ground.roots))
+def _start_over(ground: Ground, push_id: str) -> Block:
+    """There is nothing to build on: a first commit without the zones, for a writer then they."""
+    start = (f"git checkout -q --orphan policyd-{push_id} {_short(ground.new)}",
+             f"git rm -rqf --cached -- {_specs(ground.roots)}",
+             *_commit("Start", ground.onto, pending=ground.pending))
+    return Block("start without what others write:", start, Next.SPLIT)
 
 
-def _start_over(ground: Ground) -> Block:
-    """There is nothing to build on: the first commit of all, without the zones."""
-    kept = " ".join(["':/'", *(quote(_spec(root, "exclude")) for root in ground.roots)])
-    return Block("start without what others write:", (
-        _switch(ground.new), "git switch -q --orphan policyd-start",
-        f"git restore -SW --source={_short(ground.new)} -- {kept}",
-        _commit("Start", ground.onto)), Next.SPLIT)
-
-
-def _propose(finding: Finding, ground: Ground, push_id: str) -> Block:
-    zones = _named(finding)
-    if ground.proposals is None:
+def _propose(_finding: Finding, ground: Ground, push_id: str) -> Block:
+    if not ground.roots:
+        return Block("nothing is left of this push once that is put back; keep it local", (),
+                     Next.STOP)
+    if ground.proposals is None or ground.base is None:
         return Block(f"nothing else is in this push; {_people(ground)} can make it", (), Next.STOP)
-    file = quote(f"{ground.proposals}/{push_id}.patch")
-    roots = " ".join(quote(_spec(root)) for root in ground.roots)
+    file = f"{ground.proposals}/{push_id}.patch"
     return Block(f"propose it; {_people(ground)} can adopt it:", (
         _switch(ground.new),
         f'cd "$(git rev-parse --show-toplevel)" && mkdir -p {quote(ground.proposals)}',
-        f"git diff --binary {_short(ground.base)} HEAD -- {roots} > {file}",
-        f"git reset -q --soft {_short(ground.base)}",
-        *_restore(ground.base, ground.roots),
-        f"git add -f -- {file} && {_commit(f'Propose a change of {zones}', ground.onto)}"),
-        Next.PROPOSE)
+        f"git diff --binary {_short(ground.base)} HEAD -- {_specs(ground.roots)} > {quote(file)}",
+        _reset(ground), *_restore(ground), f"git add -f -- {quote(file)}",
+        *_commit(f"Propose a change of {_named(ground)}", ground.onto)), Next.PROPOSE)
 
 
 def _apart(finding: Finding, ground: Ground, push_id: str) -> Block:
-    if ground.base is None:
-        return _start_over(ground)
-    zones = _named(finding)
-    if not ground.more:
-        return _propose(finding, ground, push_id)
-    first = (_switch(ground.base), *_restore(ground.new, ground.roots))
-    if ground.guarded and ground.forward:
+    if ground.base is None and ground.more:
+        return _start_apart(ground, push_id)
+    if not ground.more or not ground.roots:
+        return _give_back(finding, ground, push_id)
+    zones, specs = _named(ground), _specs(ground.roots)
+    first = (_switch(ground.new), _reset(ground))
+    if ground.guarded and ground.onto == ground.ref:
         return Block("two pushes, first what judges, then what is judged:", (
-            *first, _commit(f"Change {zones}", ground.onto), *_restore(ground.new, ("",)),
-            _commit("Change the rest", ground.onto)), Next.SPLIT)
+            *first, *_commit(f"Change {zones}", ground.onto, specs),
+            *_commit("Change the rest", ground.onto, pending=ground.pending)), Next.SPLIT)
     return Block("two branches, each merged by itself:", (
-        *first, _commit(f"Change {zones}", f"{ground.fresh}-{finding.repair.zones[0]}"),
-        *_squashed(ground), _commit("Change the rest", ground.fresh)), Next.SPLIT)
+        *first, *_commit(f"Change {zones}", f"{ground.fresh}-judges", specs),
+        _reset(ground), *_restore(ground),
+        *_commit("Change the rest", ground.onto, pending=ground.pending)), Next.SPLIT)
+
+
+def _start_apart(ground: Ground, push_id: str) -> Block:
+    """A writer's first push of all, in two."""
+    start = _start_over(ground, push_id)
+    if not ground.guarded or ground.onto != ground.ref:
+        return start
+    return Block("two pushes, first what is judged, then what judges:", (
+        *start.commands, f"git add -f -- {_specs(ground.roots)}",
+        *_commit(f"Add {_named(ground)}", ground.onto)), Next.SPLIT)
 
 
 def _one_by_one(finding: Finding, ground: Ground, push_id: str) -> Block:
     if not ground.alone:
         return _give_back(finding, ground, push_id)
-    return Block("push the refs one by one:", tuple(
-        f"git push origin {_short(commit)}:{quote(ref)}" for commit, ref in ground.alone),
-        Next.SPLIT)
+    return Block("push the refs one by one:", tuple(map(_push, *zip(*ground.alone, strict=True))),
+                 Next.SPLIT)
+
+
+def _in_order(finding: Finding, ground: Ground, push_id: str) -> Block | None:
+    if not ground.first:
+        return None if finding.repair.words else _elsewhere(finding, ground, push_id)
+    return Block("two pushes, the branch first:",
+                 tuple(map(_push, *zip(*ground.first, strict=True))), Next.SPLIT)
 
 
 def _elsewhere(finding: Finding, ground: Ground, _: str) -> Block:
-    return Block("push it to a branch of its own:", (
-        f"git push origin {_short(ground.new)}:{quote(ground.fresh)}",), finding.repair.next)
+    return Block("push it to a branch of its own:", (_push(ground.tip, ground.fresh),),
+                 finding.repair.next)
 
 
-def _retry(_finding: Finding, ground: Ground, _: str) -> Block:
-    source = _short(ground.new) if ground.new else ""
+def _retry(finding: Finding, ground: Ground, push_id: str) -> Block:
+    if not ground.moves:
+        return replace(_elsewhere(finding, ground, push_id), next=Next.REBASE)
     return Block("fetch, look, and push again:", (
-        "git fetch origin", f"git push origin {source}:{quote(ground.ref)}"), Next.RETRY)
+        "git fetch origin", _push(ground.new, ground.ref)), Next.RETRY)
 
 
 def _unshallow(_finding: Finding, ground: Ground, _: str) -> Block:
     return Block("fetch the rest of the history, then push again:", (
-        "git fetch --unshallow origin",
-        f"git push origin {_short(ground.new)}:{quote(ground.ref)}"), Next.RETRY)
+        "git fetch --unshallow origin", _push(ground.new, ground.ref)), Next.RETRY)
 
 
-def _drop(finding: Finding, ground: Ground, push_id: str) -> Block:
-    path = finding.repair.paths[0]
-    if finding.repair.zones and ground.roots and ground.base is not None and ground.more:
-        return _give_back(finding, ground, push_id)
-    if not (path.isascii() and path.isprintable()):
-        return Block("take the entry out in a commit on top, then push again", (), Next.EDIT)
-    return Block("take it out in a commit on top:", (
-        _switch(ground.new), f"git rm -rq --cached -- {quote(_spec(path))}",
-        _commit("Take an odd entry out", ground.ref)), Next.EDIT)
+def _drop(_finding: Finding, ground: Ground, _: str) -> Block | None:
+    """Only the tip's tree counts here, so that a commit on top is enough."""
+    take = _restore(ground) or (f"git rm -rqf -- {_specs(ground.roots)}",)
+    return Block("put it back in a commit on top:", (
+        _switch(ground.new), *take,
+        *_commit("Take an odd entry out", ground.onto, pending=ground.pending)), Next.EDIT)
 
 
 def _writer_pushes(_finding: Finding, ground: Ground, _: str) -> Block:
-    return Block(f"nothing in it is new; {_people(ground)} can make this very push:", (
-        f"git push origin {_short(ground.new)}:{quote(ground.ref)}",), Next.STOP)
+    return Block(f"it comes with what others wrote; {_people(ground)} can make this push:", (
+        _push(ground.new, ground.ref),), Next.STOP)
 
 
-def _named(finding: Finding) -> str:
+def _named(ground: Ground) -> str:
     """What is given back, in a word or two."""
-    paths = finding.repair.paths
-    if finding.repair.zones or not paths:
-        return ", ".join(finding.repair.zones)
-    return paths[0] if len(paths) == 1 and _PLAIN.fullmatch(paths[0]) else f"{len(paths)} paths"
+    if ground.zones:
+        return ", ".join(ground.zones)
+    root = ground.roots[0] if len(ground.roots) == 1 else ""
+    return root if root and _PLAIN.fullmatch(root) else f"{len(ground.roots)} paths"
 
 
 def _people(ground: Ground) -> str:
@@ -186,32 +229,45 @@ def _switch(commit: str | None) -> str:
     return f"git switch -q --detach {_short(commit)}"
 
 
-def _restore(commit: str | None, roots: tuple[str, ...]) -> tuple[str, ...]:
-    if not roots:
+def _reset(ground: Ground) -> str:
+    return f"git reset -q --soft {_short(ground.base)}"
+
+
+def _restore(ground: Ground) -> tuple[str, ...]:
+    if not ground.roots or ground.base is None:
         return ()
-    specs = " ".join(quote(_spec(root)) for root in roots)
-    return (f"git restore -SW --source={_short(commit)} -- {specs}",)
+    return (f"git restore -SW --source={_short(ground.base)} -- {_specs(ground.roots)}",)
 
 
-def _spec(path: str, *magic: str) -> str:
+def _specs(roots: Sequence[str]) -> str:
+    return " ".join(quote(_spec(root)) for root in roots)
+
+
+def _spec(path: str) -> str:
     """A pathspec for one path from the top; names with wildcards are taken literally."""
-    if not magic and _PLAIN.fullmatch(path):
-        return f":/{path}"
-    literal = () if _PLAIN.fullmatch(path) else ("literal",)
-    return f":({','.join(('top', *magic, *literal))}){path}"
+    return f":/{path}" if _PLAIN.fullmatch(path) else f":(top,literal){path}"
 
 
-def _commit(subject: str, ref: str) -> str:
-    return f'git commit -qm "{subject}" && git push origin {quote(f"HEAD:{ref}")}'
+def _commit(subject: str, ref: str, specs: str = "", *, pending: bool = False) -> tuple[str, ...]:
+    """Commit and push; where a file must be edited first, the push is a remark."""
+    commit = f"git commit -qm {quote(subject)}{f' -- {specs}' if specs else ''}"
+    push = f"git push origin {quote(f'HEAD:{ref}')}"
+    if pending:
+        return commit, f"# mend what follows on top of it, then {push}"
+    return (f"{commit} && {push}",)
+
+
+def _push(commit: str | None, ref: str) -> str:
+    return f"git push origin {_short(commit)}:{quote(ref)}"
 
 
 def _short(commit: str | None) -> str:
     return commit[:SHORT] if commit else ""
 
 
-_BLOCKS: Mapping[str, Callable[[Finding, Ground, str], Block]] = {
+_BLOCKS: Mapping[str, Callable[[Finding, Ground, str], Block | None]] = {
     "give-back": _give_back, "apart": _apart, "one-by-one": _one_by_one, "drop": _drop,
-    "elsewhere": _elsewhere, "retry": _retry, "unshallow": _unshallow,
+    "in-order": _in_order, "elsewhere": _elsewhere, "retry": _retry, "unshallow": _unshallow,
     "writer-pushes": _writer_pushes,
 }
 """Other kinds are words alone."""

@@ -11,6 +11,7 @@ constants (base64, chr, hex) are a known gap: running the code is what answers t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +22,8 @@ from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
 from policyd.languages.literal import text_form
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +84,22 @@ def _finding(update: Update, value: str, tests: tuple[Occurrence, ...],
     return Finding(
         ref=update.ref,
         says=f"{test.path}:{test.line} pastes {source.path}:{source.line}",
-        scene=f"literal gained on both sides: {value}",
+        scene="a literal gained on both sides",
         places=(Place(path=test.path, line=test.line,
                       note=f"{test.use}; {source.path}:{source.line} {source.use}: {value}"),),
         repair=Repair("edit", Next.EDIT, words=(
-            f"change {_lines(tests)} (a commit on top is enough), one of:",
+            f"change {_lines(tests)} in a commit on top, one of:",
             "a) relate two calls: f(2 * x) against f(x), f(f(x)) against f(x)",
             "b) read the value from oracle/receipts/, which others recorded",
             "c) delete it and propose a receipt: proposals/NAME.yaml",
-            "importing the constant from the code proves nothing either")))
+            "importing the constant from the code proves nothing either", *_question(update))))
+
+
+def _question(update: Update) -> tuple[str, ...]:
+    """How to ask before the next push, where the branch's name needs no quotes."""
+    if update.branch is None or not _PLAIN.fullmatch(update.branch):
+        return ()
+    return (f"ask, nothing moves: git push origin HEAD:refs/check/{update.branch}",)
 
 
 def _lines(tests: tuple[Occurrence, ...]) -> str:
@@ -105,7 +115,7 @@ def _unread(update: Update, unread: Unreadable) -> Finding:
         scene="a changed file whose literals are compared",
         places=(Place(path=unread.path, line=unread.line, note=unread.reason),),
         repair=Repair("edit", Next.EDIT, words=(
-            f"make {unread.path} parse as Python (a commit on top is enough):",
+            f"make {unread.path} parse as Python, in a commit on top:",
             unread.reason)),
         why="a file that cannot be read cannot be cleared.")
 

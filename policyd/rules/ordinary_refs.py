@@ -27,19 +27,25 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:  # noqa: ARG
     for update in given.updates:
         for what, repair in _odd(given, update):
             yield Finding(update.ref, f"{_short(update.ref)} {what}", _creators(given, update),
-                          (Place(update.tip),), repair, why=_why(update))
+                          (Place(update.tip),), repair, why=_why(given, update))
 
 
 def _short(ref: str) -> str:
     return ref.removeprefix("refs/heads/").removeprefix("refs/")
 
 
-def _why(update: Update) -> str:
+def _why(given: Situation, update: Update) -> str:
     """The rule's own words are for guarded refs; the rest is about what can be read at all."""
+    if given.mirror:
+        return "a mirror takes what it mirrors and nothing else."
+    if update.ref.startswith("refs/replace/"):
+        return "a replacement changes what every reader sees of the old commits."
     if update.namespace == "refuse":
         return "only namespaces that the policy names are taken."
     if update.twice or update.claim is not None:
         return "a push is judged against what the ref holds now."
+    if update.guarded and update.op is Op.CREATE:
+        return "guarded refs are created by creators, at accepted commits."
     return "" if update.guarded else "what cannot be read whole cannot be judged."
 
 
@@ -75,8 +81,8 @@ def _form(update: Update) -> Iterator[_Odd]:
         yield "moved meanwhile", Repair("retry", Next.RETRY)
     if update.namespace == "refuse":
         yield "lies in a namespace not taken here", (
-            Repair("elsewhere", Next.EDIT) if update.new else Repair("stop", Next.STOP, words=(
-                "the operator deletes it on the server if it has to go",)))
+            Repair("elsewhere", Next.EDIT) if update.tip else Repair("stop", Next.STOP, words=(
+                "push commits to branches; the operator deletes what has to go here",)))
     if update.new is None:
         return
     if update.peels in ("tree", "blob"):
@@ -98,7 +104,7 @@ def _guarded_branch(given: Situation, update: Update) -> Iterator[_Odd]:
         if not given.creator:
             yield "is created by a non-creator", Repair("elsewhere", Next.EDIT)
         elif not (update.tip_accepted or given.empty):
-            yield "starts at a commit not accepted yet", Repair("elsewhere", Next.EDIT)
+            yield "starts at a commit not accepted yet", Repair("in-order", Next.EDIT)
 
 
 def _deleted(given: Situation, update: Update) -> Iterator[_Odd]:
@@ -114,13 +120,13 @@ def _guarded_tag(given: Situation, update: Update) -> Iterator[_Odd]:
     if update.op is Op.DELETE:
         yield from _deleted(given, update)
     elif update.op is not Op.CREATE:
-        yield "is guarded and never moves", Repair("stop", Next.STOP, words=(
+        yield "is guarded and never moves", Repair("ask", Next.STOP, words=(
             "give the new commit a new tag",))
     elif not given.creator:
-        yield "is created by a non-creator", Repair("stop", Next.STOP, words=(
+        yield "is created by a non-creator", Repair("ask", Next.STOP, words=(
             "ask one of them to tag this commit",))
     elif not update.tip_accepted:
-        yield "tags a commit not accepted yet", Repair("stop", Next.STOP, words=(
+        yield "tags a commit not accepted yet", Repair("in-order", Next.STOP, words=(
             "bring the commit to a guarded branch first, then push the tag again",))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Need, OddEntry, Situation, Update
+from policyd.core.oddtrees import UNUSABLE
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 
 
@@ -28,12 +29,22 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:  # noqa: ARG
 
 
 def _finding(update: Update, odd: OddEntry, zones: tuple[str, ...]) -> Finding:
-    where = f"zone {' and '.join(zones)}" if zones else "in the tree of the tip"
+    where = "in the tree of the tip"
+    if zones:
+        where = f"{'zone' if len(zones) == 1 else 'zones'} {', '.join(zones)}"
     return Finding(
         ref=update.ref, says=f"{odd.path} {odd.what}", scene=where,
-        places=(Place(update.tip, odd.path, note=odd.what),),
-        repair=Repair("drop", Next.EDIT, zones, paths=(odd.path,),
-                      words=("take the entry out in a commit on top, then push again",)))
+        places=(Place(update.tip, odd.path, note=odd.what),), repair=_repair(odd))
+
+
+def _repair(odd: OddEntry) -> Repair:
+    """Commands check the tip out, which git refuses or mends by itself for some trees."""
+    if odd.what in UNUSABLE:
+        return Repair("stop", Next.STOP, words=(
+            "make the commit again with git itself (git add, git commit);",
+            "whatever wrote this tree writes what git does not read"))
+    return Repair("drop", Next.EDIT, paths=(odd.path,),
+                  words=("take the entry out in a commit on top, then push again",))
 
 
 def _with(*odd: OddEntry) -> Situation:

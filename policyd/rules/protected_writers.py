@@ -50,12 +50,12 @@ def _finding(given: Situation, update: Update, hits: list[_Hit],
         touch in update.net for _, touch in hits)
     return Finding(
         ref=update.ref, says=hits[0][1].path + _by(given),
-        scene=f"zone {' and '.join(zones)}",
+        scene=f"{'zone' if len(zones) == 1 else 'zones'} {', '.join(zones)}",
         places=tuple(Place(commit or update.tip, touch.path,
                            note="" if commit else _how(update, touch))
                      for commit, touch in hits),
         repair=_repair(zones, brought),
-        why=f"{' and '.join(zones)}: written by {_listed(names)}.")
+        why=f"{', '.join(zones)}: written by {_listed(names)}.")
 
 
 def _how(update: Update, touch: Touch) -> str:

@@ -91,7 +91,8 @@ def _alternate(mine: list[_Hit], other: list[_Hit]) -> list[_Hit]:
 
 def _place(hit: _Hit) -> Place:
     update, commit, touch = hit
-    return Place(commit or update.tip, touch.path, note="" if commit else "(net change)")
+    note = "(net change)" if touch in update.net else "(arrives)"
+    return Place(commit or update.tip, touch.path, note="" if commit else note)
 
 
 _APART = Options({"source": ("oracle", "ledger")})

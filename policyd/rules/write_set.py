@@ -53,13 +53,13 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
                    if not allowed & set(hit[1].zones)
                    and not (addable & set(hit[1].zones) and hit[1].path not in update.held)]
         if outside:
-            yield _finding(given, update, outside, options)
+            yield _finding(update, outside, options)
 
 
 _Hit = tuple[str | None, Touch]
 
 
-def _finding(given: Situation, update: Update, outside: list[_Hit], options: Options) -> Finding:
+def _finding(update: Update, outside: list[_Hit], options: Options) -> Finding:
     paths = tuple(dict.fromkeys(touch.path for _, touch in outside))
     brought = {touch.path for commit in update.commits for touch in commit.touches}
     brought |= {touch.path for touch in update.net}
@@ -67,16 +67,16 @@ def _finding(given: Situation, update: Update, outside: list[_Hit], options: Opt
         "writer-pushes", Next.STOP)
     return Finding(
         ref=update.ref, says=f"{paths[0]} outside the write set",
-        scene=f"{len(paths)} {'path' if len(paths) == 1 else 'paths'} outside that of {options.of}",
+        scene=f"{len(paths)} {'path' if len(paths) == 1 else 'paths'} outside",
         places=tuple(Place(commit or update.tip, touch.path) for commit, touch in outside),
-        repair=repair, why=f"{given.pusher.name} may touch {_listed(options)}.")
+        repair=repair, why=f"{options.of} touch {_listed(options)}.")
 
 
 def _listed(options: Options) -> str:
     may = [", ".join(options.may_touch) or "nothing"]
     if options.may_add:
-        may.append(f"add below {', '.join(options.may_add)}")
-    return "; may ".join(may)
+        may.append(f"add {', '.join(options.may_add)}")
+    return "; ".join(may)
 
 
 _SET = Options("agents", ("source", "docs/**"), ("tests/properties/**",))

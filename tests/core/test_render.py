@@ -161,7 +161,7 @@ def test_further_findings_of_a_rule_are_lines_of_its_place_list():
     lines = told(broken(finding("x")), broken(finding("y")))
     assert lines[:4] == ["policyd: separate-authorship: oracle/x + src/x",
                          "  agent-7 to refs/heads/x, literal x",
-                         "  ccccccc src/0x x", "  oracle/y + src/y"]
+                         "  ccccccc src/0x x", "  oracle/y + src/y to refs/heads/y"]
 
 
 def test_a_rule_that_two_policies_name_is_told_once():
@@ -169,7 +169,13 @@ def test_a_rule_that_two_policies_name_is_told_once():
     heads = [line.split(": ")[1] for line in lines if line.startswith("policyd: ")]
     assert heads == ["separate-authorship", "ordinary-refs"]
     assert json.loads(lines[-1].removeprefix("policyd ")) == {
-        "id": "4e1c07", "rule": "separate-authorship", "more": 1, "next": "split"}
+        "id": "4e1c07", "rule": "separate-authorship", "next": "split"}
+
+
+def test_the_line_for_programs_counts_further_rules_where_that_fits():
+    assert for_programs("4e1c07", ["ordinary-refs", "x"], "split") == \
+        'policyd {"id":"4e1c07","rule":"ordinary-refs","more":1,"next":"split"}'
+    assert len(for_programs("4e1c07", ["separate-authorship", "x"], "propose")) <= WIDTH
 
 
 def test_findings_that_the_same_block_mends_share_it():

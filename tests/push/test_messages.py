@@ -1,0 +1,320 @@
+"""What pushers read, whole and word by word; `pytest --accept` takes what they read now.
+
+The ids of commits and entries stand for others of the same length: the files that tests push
+hold today's date. Every file in tests/golden/ is also held to the form of a rejection.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pushes import (
+    CODE,
+    LEASE,
+    MIXED,
+    ODD,
+    ORACLE,
+    after_main_gained,
+    apart_on_two_refs,
+    both_refs_mixed,
+    brought_from_a_release,
+    commits,
+    conftests,
+    diverged_meanwhile,
+    linked_alone,
+    main_and_release,
+    merging_upstream,
+    moved_meanwhile,
+    on_feature,
+    overlap,
+    rewind,
+    shallow,
+    tagged,
+)
+from sites import Site
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+WIDTH, LINES = 72, 12
+FOLDER = "/tmp/policyd-golden-"
+ENTRY = "4e1c07"
+
+OVERLAP = commits({"src/app.py": 'def total(_):\n    return "EUR 77.25"\n',
+                   "tests/test_new.py": "def test_it():\n    assert total(1) == 'EUR 77.25'\n"})
+OVERLAP_ASIDE = commits(
+    {"src/app.py": 'def total(_):\n    return "EUR 77.25"\n',
+     "tests/test_new.py": "def test_it():\n    assert total(1) == 'EUR 77.25'\n"}, to="feature")
+BROKEN = commits({"tests/test_new.py": "def test_it(:\n", "src/app.py": CODE})
+
+SET = ("  ordinary-refs:", "  write-set: {mode: enforce, of: agents, may_touch: [source, "
+       "proposals, \"docs/**\"], may_add: [\"tests/properties/**\"]}\n\n  ordinary-refs:")
+
+
+@dataclass(frozen=True)
+class Told:
+    """Who pushes what, with what exit code of git, and what is done to the site before."""
+
+    build: Callable[[Site], tuple[str, ...]]
+    who: str | None = "agent-7"
+    code: int = 1
+    before: Callable[[Site], object] | None = None
+
+
+def plain(*arguments: str) -> Callable[[Site], tuple[str, ...]]:
+    return lambda _: arguments
+
+
+def tag_of_a_blob(site: Site) -> tuple[str, ...]:
+    site.git("tag", "blob", f"HEAD:{ORACLE}")
+    return ("refs/tags/blob",)
+
+
+def replaced(site: Site) -> tuple[str, ...]:
+    site.commit({"src/app.py": CODE})
+    return (f"HEAD:refs/replace/{site.base_tip}",)
+
+
+def moved_tag(site: Site) -> tuple[str, ...]:
+    assert site.push(f"{site.base_tip}:refs/tags/v1") == 0
+    site.commit({"src/app.py": CODE})
+    return ("--force", "HEAD:refs/tags/v1")
+
+
+def old_commit_tagged(site: Site) -> tuple[str, ...]:
+    site.commit({"src/app.py": CODE})
+    return ("HEAD:refs/tags/v1",)
+
+
+def put_back(then: Callable[[Site], tuple[str, ...]]) -> Callable[[Site], tuple[str, ...]]:
+    """The oracle is changed and changed back before the rest."""
+    def build(site: Site) -> tuple[str, ...]:
+        site.commit({ORACLE: "{}\n"})
+        site.git("revert", "--no-edit", "HEAD")
+        return then(site)
+    return build
+
+
+def odd_tree(site: Site) -> tuple[str, ...]:
+    """A tree with an entry named `.git`, which git itself would not write."""
+    blob = site.git("rev-parse", f"HEAD:{ORACLE}")
+    listed = f"100644 blob {blob}\t.git\0" + site.git("ls-tree", "-z", "HEAD")
+    tree = made_tree(site, listed)
+    commit = site.git("commit-tree", "-m", "Odd", "-p", "HEAD", tree)
+    site.git("update-ref", "refs/odd", commit)
+    return (f"{commit}:refs/heads/feature",)
+
+
+def made_tree(site: Site, listed: str) -> str:
+    file = site.folder / "entries"
+    raw = b""
+    for entry in filter(None, listed.split("\0")):
+        head, _, name = entry.partition("\t")
+        mode, _, oid = head.split(" ")
+        raw += f"{mode.lstrip('0')} {name}\0".encode() + bytes.fromhex(oid)
+    file.write_bytes(raw)
+    return site.git("hash-object", "-t", "tree", "-w", "--literally", str(file))
+
+
+def lookback(site: Site) -> tuple[str, ...]:
+    """The code that a test pastes came to main a moment ago."""
+    site.commit({"src/app.py": 'def total(_):\n    return "EUR 77.25"\n'})
+    assert site.push("HEAD:refs/heads/main", as_="agent-7") == 0
+    return commits({"tests/test_new.py": "def test_it():\n"
+                    "    assert total(1) == 'EUR 77.25'\n"})(site)
+
+
+def mirror(site: Site) -> None:
+    site.edit_policy("timezone: UTC", "mirror: true\ntimezone: UTC")
+
+
+def narrow(site: Site) -> None:
+    site.edit_policy("max_commits: 50000", "max_commits: 1")
+
+
+def without_a_policy(site: Site) -> None:
+    site.edit_policy('repositories: ["**"]', 'repositories: ["other/**"]')
+
+
+def without_an_index(site: Site) -> None:
+    shutil.rmtree(site.state / "repos")
+
+
+def damaged(site: Site) -> None:
+    (site.home / "active/current").write_text("{}")
+
+
+def gone(site: Site) -> None:
+    (site.home / "active/current").unlink()
+
+
+def write_set(site: Site) -> None:
+    site.edit_policy(*SET)
+
+
+def warning_only(site: Site) -> None:
+    site.edit_policy("mode: enforce\n\n# Branches", "mode: warn\n\n# Branches")
+
+
+MESSAGES = {
+    # separate-authorship, protected-writers: what is given back, proposed, or made apart
+    "give-back": Told(commits(MIXED)),
+    "give-back-many-places": Told(commits(MIXED, {
+        LEASE: "id: x\n", "pytest.ini": "[pytest]\n", "conftest.py": "x = 1\n",
+        "tests/ledger/flake_ledger.json": "[]\n"})),
+    "give-back-on-a-branch": Told(on_feature(
+        {"src/one.py": "a = 1\n"}, then=commits(MIXED, to="feature"))),
+    "give-back-on-a-new-branch": Told(after_main_gained(on_feature(
+        {"src/one.py": "a = 1\n"}, then=merging_upstream(commits(MIXED, to="feature"))))),
+    "give-back-odd-names": Told(commits(conftests(*ODD), {"src/app.py": CODE})),
+    "give-back-and-edit": Told(overlap),
+    "give-back-put-back": Told(put_back(commits({"src/app.py": CODE}))),
+    "give-back-nothing-left": Told(put_back(commits())),
+    "propose-many-places": Told(commits({ORACLE: "{}\n"}, {ORACLE: "[]\n"}, {ORACLE: None})),
+    "words-for-odd-names": Told(commits({"caf\u00e9/conftest.py": "c\n", "src/app.py": CODE})),
+    "propose": Told(commits({ORACLE: "{}\n"})),
+    "nobody-known": Told(commits({"pytest.ini": "[pytest]\n", "src/app.py": CODE}), who=None),
+    "apart-on-main": Told(commits(MIXED), who="alice"),
+    "apart-on-a-branch": Told(commits(MIXED, to="feature"), who="alice"),
+    "one-by-one": Told(apart_on_two_refs, who="alice"),
+    "two-refs": Told(both_refs_mixed),
+    "writer-pushes": Told(brought_from_a_release),
+    "write-set": Told(commits({"src/app.py": CODE, "tests/test_app.py": "pass\n"}),
+                      before=write_set),
+    # ordinary-refs
+    "elsewhere-rewind": Told(rewind),
+    "elsewhere-new-release": Told(commits({"src/app.py": CODE}, to="release/1")),
+    "elsewhere-namespace": Told(commits({"src/app.py": CODE}, to="refs/meta/config")),
+    "in-order-tag": Told(tagged, who="alice"),
+    "in-order-release": Told(main_and_release, who="alice"),
+    "tag-not-accepted": Told(old_commit_tagged, who="alice"),
+    "tag-by-an-agent": Told(plain("HEAD:refs/tags/v1")),
+    "tag-moves": Told(moved_tag, who="alice"),
+    "tag-of-a-blob": Told(tag_of_a_blob),
+    "stop-replacement": Told(replaced),
+    "stop-deletion": Told(plain(":refs/heads/main")),
+    "stop-deletion-of-the-only": Told(plain(":refs/heads/main"), who="alice"),
+    "stop-mirror": Told(commits({"src/app.py": CODE}), who="alice", before=mirror),
+    "retry": Told(moved_meanwhile),
+    "retry-diverged": Told(diverged_meanwhile),
+    "unshallow": Told(shallow),
+    # ordinary-tree
+    "drop": Told(commits({"docs/x": Path("../oracle"), "src/app.py": CODE})),
+    "drop-in-place": Told(linked_alone, who="alice"),
+    "stop-odd-tree": Told(odd_tree),
+    # literal-overlap
+    "edit-overlap": Told(OVERLAP),
+    "edit-overlap-lookback": Told(lookback),
+    "edit-unreadable": Told(BROKEN),
+    "warning-overlap": Told(OVERLAP_ASIDE, code=0),
+    "warning-ceiling": Told(commits(MIXED), code=0, before=warning_only),
+    # questions
+    "check-taken": Told(commits({"src/app.py": CODE}, to="refs/check/main")),
+    "check-refused": Told(commits(MIXED, to="refs/check/main")),
+    "check-nothing-known": Told(plain("HEAD:refs/check/nope")),
+    "check-not-alone": Told(plain("HEAD:refs/check/main", "HEAD:refs/heads/x")),
+    "check-deleted": Told(plain(":refs/check/main")),
+    "json": Told(lambda site: ("-o", "policyd.json", *commits(MIXED)(site))),
+    # could not be judged
+    "unjudged-bound": Told(commits({"a": "1"}, {"a": "2"}), before=narrow),
+    "unjudged-no-policy": Told(commits({"a": "1"}), before=without_a_policy),
+    "unjudged-no-index": Told(commits({"a": "1"}), before=without_an_index),
+    "unjudged-damaged": Told(commits({"a": "1"}), before=damaged),
+    "unjudged-nothing-applied": Told(commits({"a": "1"}), before=gone),
+}
+EMPTY = {
+    "start-give-back": Told(commits(MIXED)),
+    "start-elsewhere": Told(commits({"src/app.py": CODE})),
+    "start-apart": Told(commits(MIXED), who="alice"),
+    "start-nothing-else": Told(commits({ORACLE: "{}\n"}, to="topic")),
+}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder whose name always has the same length: messages break their lines by it."""
+    made = Path(tempfile.mkdtemp(prefix=FOLDER.rpartition("/")[2], dir=FOLDER.rpartition("/")[0]))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_pusher_reads(name, folder, request):
+    site = request.getfixturevalue("_based").copied(folder)
+    compare(name, MESSAGES[name], site, accept=request.config.option.accept)
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_the_first_pusher_reads(name, folder, request):
+    site = request.getfixturevalue("_empty").copied(folder)
+    compare(name, EMPTY[name], site, accept=request.config.option.accept)
+
+
+def compare(name: str, row: Told, site: Site, *, accept: bool) -> None:
+    if row.before is not None:
+        row.before(site)
+    pushed = row.build(site)
+    assert site.push(*pushed, as_=row.who) == row.code, site.err
+    told = "\n".join(line.rstrip() for line in site.told) + "\n"
+    file = GOLDEN / f"{name}.txt"
+    if accept:
+        GOLDEN.mkdir(exist_ok=True)
+        file.write_text(settled(told, site))
+    assert settled(told, site) == file.read_text()
+
+
+def settled(told: str, site: Site) -> str:
+    """The text with ids and folders that are the same in every run."""
+    if told.count('{"id":"'):
+        entry = told.rpartition('"id":"')[2].partition('"')[0]
+        told = told.replace(entry, ENTRY[:len(entry)].ljust(len(entry), "0"))
+    known = site.git("log", "--all", "--reflog", "--reverse", "--topo-order", "--format=%H")
+    tags = site.git("for-each-ref", "--format=%(objectname)", "refs/tags")
+    for number, oid in enumerate(dict.fromkeys(f"{known}\n{tags}".split()), 0xa1):
+        for length in (40, 12, 7):
+            told = re.sub(rf"\b{oid[:length]}\b", f"{number:02x}".ljust(length, "0"), told)
+    told = re.sub(r"\b[0-9a-f]{32}\b", "0" * 32, told)
+    told = re.sub(r"Python 3\.\d+", "Python 3.11", told)
+    return told.replace(str(site.folder), FOLDER + "0" * (len(str(site.folder)) - len(FOLDER)))
+
+
+# The form of all of them.
+
+FILES = sorted({*(f"{name}.txt" for name in (*MESSAGES, *EMPTY)),
+                *(os.listdir(GOLDEN) if GOLDEN.is_dir() else ())})
+START = re.compile(r"policyd: (?!check: \S+ would |check: |could not be judged)")
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_message_has_its_form(file):
+    text = (GOLDEN / file).read_text()
+    assert file.removesuffix(".txt") in {*MESSAGES, *EMPTY}, "nothing writes this file any more"
+    assert re.fullmatch(r"[ -~\n]+", text)
+    *lines, last = text.splitlines()
+    long = [line for line in lines if len(line) > WIDTH and not line.startswith("  ")]
+    assert long == []
+    if file.startswith("warning"):
+        assert last == "accepted; on a ref where these rules enforce it would be refused"
+        return
+    told = json.loads(last.removeprefix("policyd "))
+    assert told["next"] in ("split", "edit", "propose", "wait", "rebase", "retry", "stop", "push")
+    assert len(last) <= WIDTH or file == "json.txt"
+    for rule in rules_of(lines):
+        assert len(rule) <= LINES, rule
+        assert len([line for line in rule if line.startswith("why: ")]) == 1, rule
+        assert len([line for line in rule if line.startswith("do:  ")]) == 1, rule
+        assert [line for line in rule if not line.startswith((" ", "why: ", "do:  "))][1:] == []
+        assert not any(line.endswith(("...", ":")) for line in rule[-1:]), "a block ends in a do"
+
+
+def rules_of(lines: list[str]) -> Iterator[list[str]]:
+    """The lines of each rule."""
+    starts = [n for n, line in enumerate(lines) if START.match(line)]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
+        yield lines[start:end]
