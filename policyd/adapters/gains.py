@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from policyd.adapters.gitrepo import Missing
-from policyd.adapters.look import Look, beyond
+from policyd.adapters.look import Look
+from policyd.adapters.touched import beyond
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import Gained, Literals, Occurrence, Unreadable, Update
-from policyd.core.trees import GITLINK, LINK, TREE, Entry, is_tree
+from policyd.core.trees import GITLINK, LINK, Entry, is_tree
 from policyd.languages.literal import Literal
 
 if TYPE_CHECKING:  # most pushes have nothing to parse, and need no reader of sources
@@ -96,7 +97,7 @@ def _lately(look: Look, asked: Asked) -> _Part:
     if asked.since is None or asked.target is None:
         return _Part()
     old, new = look.tree_of(asked.since), look.tree_of(asked.target.hex())
-    paths = [path for path in look.paths_between((TREE, old), (TREE, new), asked.source)
+    paths = [path for path in look.paths_between(asked.since, asked.target.hex(), asked.source)
              if path.endswith(SUFFIXES)]
     most = look.policy.bounds.lookback_files
     if len(paths) > most:

@@ -121,11 +121,19 @@ class PushedRepo:
         return data
 
     def size(self, oid: bytes) -> int:
-        """Bytes of an object, without reading it whole."""
+        """Bytes of an object, without reading it whole. Raises Missing."""
+        return self._stored(oid)[1]
+
+    def kind(self, oid: bytes) -> str:
+        """What an object is: commit, tree, blob or tag. Raises Missing."""
+        return self._stored(oid)[0]
+
+    def _stored(self, oid: bytes) -> tuple[str, int]:
         try:
-            return int(self._odb.read_header(Oid(raw=oid))[1])
+            kind, size = self._odb.read_header(Oid(raw=oid))
         except KeyError as error:
             raise Missing(oid.hex()) from error
+        return KINDS[int(kind)], int(size)
 
     def peel(self, oid: bytes) -> Peeled:
         """Follow tags of anything to what they name in the end."""

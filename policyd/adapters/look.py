@@ -1,34 +1,24 @@
 """What a push brings, looked at through one policy: judged commits, net change, arrivals.
 
-Read-only, and in the words of the policy's zones. The rules of what counts as touched are in
-`core.trees` (path-level merges) and `core.graph` (merge bases); here they meet the repository.
+Read-only. What a single commit touches is worked out in `adapters.touched`.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import pairwise
 
 from policyd.adapters.bulk import Bulk
-from policyd.adapters.gitchild import Change, GitChild
+from policyd.adapters.gitchild import GitChild
 from policyd.adapters.gitrepo import Missing, PushedRepo
+from policyd.adapters.touched import Touched, beyond
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import Commit, Need, OddEntry, Op, Touch, Update
-from policyd.core.graph import Graph, Header
+from policyd.core.graph import Header
 from policyd.core.oddtrees import OddTrees
 from policyd.core.policy import Policy
-from policyd.core.trees import TREE, Node, Trees, leaf, merge
-from policyd.core.zones import ZoneMap
-
-FEW = 64
-"""Commits up to which trees are compared here; more are handed to a git child."""
-
-MAX_VIRTUAL = 64
-"""Merge bases of merge bases that are followed; behind them everything is a decision."""
+from policyd.core.trees import TREE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +45,12 @@ class Look:
         self.repo, self._child, self.policy = repo, child, policy
         self.tips = {ref: bytes.fromhex(oid) for ref, oid in tips.items()}
         self._accepted = sorted({*self.tips.values(), *map(bytes.fromhex, extra)})
-        self._maintainer = "maintainers" in groups
         self._by_step = bool(groups & set(policy.queues))
-        self._deadline = deadline
-        self.zones = ZoneMap(policy.zones)
-        self.trees = Trees(repo.tree)
-        self.graph = Graph(repo.header, child.merge_bases)
-        self._touches: dict[bytes, tuple[Touch, ...]] = {}
-        self._expected: dict[tuple[bytes, ...], Node] = {}
-        self._nets: dict[tuple[bytes, int], tuple[tuple[bytes, ...], tuple[Touch, ...]]] = {}
-        self._zone_of = cache(self._zone)
+        self._touched = Touched(repo, child, policy, maintainer="maintainers" in groups,
+                                deadline=deadline)
+        self.zones, self.trees = self._touched.zones, self._touched.trees
+        self.graph = self._touched.graph
         self._judged = _Judged({}, set(), set())
-        self._files = 0
-        self._steps = 0
 
     def updates(self, lines: Sequence[RefLine], needs: frozenset[Need]) -> tuple[Update, ...]:
         """The updates in the order of the push. Raises CannotJudge beyond a bound."""
@@ -93,7 +76,7 @@ class Look:
             broken = {tip for tip in tips if not self._is_whole(tip)}
             found, bulk = self._walked(tips - broken)
         self.graph.know(found)
-        self._gather_touches(found, bulk)
+        self._touched.gather(found, bulk)
         return _Judged(found, broken, tips - broken)
 
     def _walked(self, tips: set[bytes]) -> tuple[dict[bytes, Header], Bulk]:
@@ -130,7 +113,7 @@ class Look:
     def touches_behind(self, commit: str) -> Iterator[Touch]:
         """What the judged commits reachable from this one touch."""
         for oid in self._judged.behind(bytes.fromhex(commit)):
-            yield from self._touches[oid]
+            yield from self._touched.by(oid)
 
     def target_of(self, ref: str) -> str | None:
         """The guarded branch that a ref is meant for: itself, else the first plain one."""
@@ -142,16 +125,16 @@ class Look:
                     return name
         return None
 
-    def paths_between(self, old: Node, new: Node, zone: str) -> list[str]:
-        """The paths of a zone that differ between two trees; nothing is counted."""
-        texts = map(_text, self.trees.diff(old, new, self._follow))
-        return sorted(text for text in texts if zone in self.zones.of(text))
+    def paths_between(self, old: str, new: str, zone: str) -> list[str]:
+        """The paths of a zone that differ between two commits in hex; nothing is counted."""
+        return self._touched.paths_between((TREE, self.tree_of(old)), (TREE, self.tree_of(new)),
+                                           zone)
 
     # What one update is.
 
     def _update(self, line: RefLine, kind: str, tip: bytes, judged: _Judged,
                 moved: set[str], needs: frozenset[Need]) -> Update:
-        self._check_time()
+        self._touched.check_time()
         guarded = self.policy.guards(line.ref)
         update = Update(
             ref=line.ref, op=self._op(line, kind, tip, judged), old=line.old, new=line.new,
@@ -164,20 +147,20 @@ class Look:
 
     def _looked(self, update: Update, tip: bytes, commits: Sequence[bytes],
                 needs: frozenset[Need]) -> Update:
-        boundary, net = self._net(tip, commits)
+        boundary, net = self._touched.net(tip, commits)
         old = self._commit_of(update.old) if update.guarded else None
         tree = self.graph.header(tip)[0]
         before = [self.graph.header(commit)[0] for commit in boundary]
         arrivals: tuple[Touch, ...] = ()
         if old is not None:
             before.append(self.graph.header(old)[0])
-            arrivals = self._changed((TREE, before[-1]), (TREE, tree))
+            arrivals = self._touched.changed((TREE, before[-1]), (TREE, tree))
         odd = tuple(self._odd(tree, before)) if Need.TREES in needs and commits else ()
         held = self._held((*net, *arrivals), commits, before) if Need.HELD in needs else ()
         return replace(
             update, tip_accepted=not commits, judged=len(commits),
             commits=tuple(Commit(oid.hex(), touches) for oid in reversed(commits)
-                          if (touches := self._touches[oid])),
+                          if (touches := self._touched.by(oid))),
             boundary=tuple(oid.hex() for oid in boundary), net=net, arrivals=arrivals,
             odd_entries=odd, held=frozenset(held),
             steps=self._queue_steps(update, tip) if self._by_step else ())
@@ -186,7 +169,7 @@ class Look:
               before: Sequence[bytes]) -> Iterator[str]:
         """The touched paths that one of the trees before the push holds."""
         paths = {touch.path for touch in touches}
-        paths.update(touch.path for oid in commits for touch in self._touches[oid])
+        paths.update(touch.path for oid in commits for touch in self._touched.by(oid))
         for path in paths:
             raw = path.encode("utf-8", "surrogateescape")
             if any(self.trees.at(tree, raw) is not None for tree in before):
@@ -207,12 +190,12 @@ class Look:
     def _step(self, update: Update, old: bytes | None, new: bytes) -> Update:
         known = set(self._judged.behind(old)) if old is not None else set()
         commits = [oid for oid in self._judged.behind(new) if oid not in known]
-        boundary, net = self._net(new, commits)
+        boundary, net = self._touched.net(new, commits)
         return replace(
             update, old=old.hex() if old is not None else None, new=new.hex(), tip=new.hex(),
             judged=len(commits), boundary=tuple(oid.hex() for oid in boundary), net=net,
             commits=tuple(Commit(oid.hex(), touches) for oid in reversed(commits)
-                          if (touches := self._touches[oid])))
+                          if (touches := self._touched.by(oid))))
 
     def _op(self, line: RefLine, kind: str, tip: bytes, judged: _Judged) -> Op:
         if line.new is None:
@@ -244,119 +227,13 @@ class Look:
         return any(self.repo.descends(tip, old)
                    for ref, tip in self.tips.items() if ref not in moved)
 
-    # What commits touch.
-
-    def _gather_touches(self, found: Mapping[bytes, Header], bulk: Bulk) -> None:
-        if len(found) > FEW:
-            with suppress(OSError):  # git gave up: what it did not settle is looked at here
-                self._in_bulk(found, bulk)
-        for commit in found:
-            if commit not in self._touches:
-                self._check_time()
-                self._touches[commit] = self._touched(commit, found)
-
-    def _touched(self, commit: bytes, judged: Mapping[bytes, Header]) -> tuple[Touch, ...]:
-        tree, parents, _ = judged[commit]
-        return self._changed(self._merge_of(parents), (TREE, tree),
-                             conflicts=not self._is_settled(parents, judged))
-
-    def _is_settled(self, parents: Sequence[bytes], judged: Mapping[bytes, Header]) -> bool:
-        """Whether a merge's conflicts are its pusher's to settle: a maintainer's, of old sides."""
-        return self._maintainer and len(parents) > 1 and not any(p in judged for p in parents)
-
-    def _in_bulk(self, found: Mapping[bytes, Header], bulk: Bulk) -> None:
-        bulk.complete(found, self.graph, lambda parents: self._is_settled(parents, found))
-        for commit, changes in bulk.answers():
-            paths = [path for _, path in changes[0]] if len(changes) == 1 else self._decided(
-                found[commit][0], self.graph.header(found[commit][1][1])[0], *changes)
-            self._touches[commit] = self._zone_all(paths)
-
-    def _decided(self, tree: bytes, theirs: bytes, made: Sequence[Change],
-                 brought: Sequence[Change]) -> Iterator[bytes]:
-        """The zoned paths on which a merge is not what the path-level merge leaves, in no order.
-
-        `made` is what it changes against its first parent, `brought` what its second parent
-        changed against the one base. A clean merge makes what is brought. A path that is only
-        brought is left as it was: no decision where both sides had done the same to it.
-        """
-        if made == brought:
-            return
-        ours = {path for _, path in made}
-        for path in {path for _, path in {*made} ^ {*brought}}:
-            if self._zone_of(path) is not None and (
-                    path in ours or self._leaf(tree, path) != self._leaf(theirs, path)):
-                yield path
-
-    def _leaf(self, tree: bytes, path: bytes) -> Node:
-        return leaf(self.trees.at(tree, path))
-
-    def _net(self, tip: bytes, commits: Sequence[bytes]
-             ) -> tuple[tuple[bytes, ...], tuple[Touch, ...]]:
-        """The boundary of the judged commits behind a tip, and their net change."""
-        if not commits:
-            return (), ()
-        known = self._nets.get((tip, len(commits)))
-        if known is None:
-            judged = set(commits)
-            parents = [p for commit in reversed(commits) for p in self.graph.header(commit)[1]]
-            boundary = self.graph.independent(p for p in parents if p not in judged)
-            tree = self.graph.header(tip)[0]
-            known = self._nets[tip, len(commits)] = (boundary, self._changed(
-                self._merge_of(boundary), (TREE, tree), conflicts=not self._maintainer))
-        return known
-
-    def _merge_of(self, commits: Sequence[bytes], depth: int = 0) -> Node:
-        """The path-level merge of commits: folded left to right, bases merged in the same way."""
-        if len(commits) < 2:
-            return (TREE, self.graph.header(commits[0])[0]) if commits else None
-        key = tuple(commits)
-        if key not in self._expected:
-            alone = self.graph.independent(commits)
-            folded = [commit for commit in dict.fromkeys(commits) if commit in alone]
-            node: Node = (TREE, self.graph.header(folded[0])[0])
-            for count, commit in enumerate(folded[1:], 1):
-                bases = self.graph.bases(commit, folded[:count])
-                base = self._merge_of(bases, depth + 1) if depth < MAX_VIRTUAL else None
-                node = merge(node, (TREE, self.graph.header(commit)[0]), base)
-            self._expected[key] = node
-        return self._expected[key]
-
-    def _changed(self, old: Node, new: Node, *, conflicts: bool = True) -> tuple[Touch, ...]:
-        return self._zone_all(self.trees.diff(old, new, self._follow, conflicts=conflicts))
-
-    def _follow(self, folder: bytes) -> bool:
-        self._steps += 1
-        if self._steps % 1024 == 0:
-            self._check_time()
-        return self.zones.follow(_text(folder))
-
-    def _zone_all(self, paths: Iterable[bytes]) -> tuple[Touch, ...]:
-        """The paths that lie in a zone, sorted; each path is asked for once a push."""
-        found = [touch for path in paths if (touch := self._zone_of(path)) is not None]
-        return tuple(sorted(found, key=lambda touch: touch.path)) if len(found) > 1 else (*found,)
-
-    def _zone(self, path: bytes) -> Touch | None:
-        text = _text(path)
-        zones = self.zones.of(text)
-        if not zones:
-            return None
-        self._files += 1
-        if self._files > self.policy.bounds.max_files:
-            raise CannotJudge(beyond("max_files", self.policy.bounds.max_files,
-                                     "changed files in zones"))
-        return Touch(text, zones)
-
     def _odd(self, tree: bytes, before: Sequence[bytes]) -> Iterator[OddEntry]:
-        look = OddTrees(self.trees, self.repo.tree, self._link_target, self.policy.zones,
-                        self.zones)
+        look = OddTrees(self.trees, self.repo.tree, self._link_target, self.repo.kind,
+                        self.policy.zones, self.zones)
         return look.odd(tree, before)
 
     def _link_target(self, oid: bytes) -> bytes:
         return self.repo.read(oid)[1] if self.repo.size(oid) <= 4096 else b""
-
-    def _check_time(self) -> None:
-        if time.monotonic() > self._deadline:
-            raise CannotJudge(beyond("seconds", self.policy.bounds.seconds, "seconds of work"))
 
 
 @dataclass(slots=True)
@@ -392,13 +269,3 @@ class _Judged:
                     seen.add(parent)
                     stack.append(parent)
         return seen
-
-
-def beyond(bound: str, limit: float, what: str) -> str:
-    """The sentence for a push that is larger than the policy reads."""
-    return (f"the push holds more than {limit:,g} {what}; the operator raises `bounds: "
-            f"{bound}` in the policy, or the push is made in smaller parts")
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "surrogateescape")

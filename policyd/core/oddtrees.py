@@ -17,6 +17,7 @@ from policyd.core.policy import Zone
 from policyd.core.trees import GITLINK, LINK, TREE, Entry, Trees, is_tree, pairs, split
 from policyd.core.zones import ZoneMap, fold, folders
 
+FILES = frozenset((b"100644", b"100755", LINK))
 MODES = frozenset((TREE, b"100644", b"100755", LINK, GITLINK))
 DOT_GIT = frozenset((".git", "git~1"))
 
@@ -31,10 +32,11 @@ class OddTrees:
     """Looks at what a tree holds and no tree before it held at the same place."""
 
     def __init__(self, trees: Trees, read: Callable[[bytes], bytes],
-                 target: Callable[[bytes], bytes], zones: tuple[Zone, ...],
-                 zone_map: ZoneMap) -> None:
-        """`read` gives a tree's raw content, `target` what a symbolic link holds."""
-        self._trees, self._read, self._target = trees, read, target
+                 target: Callable[[bytes], bytes], kind: Callable[[bytes], str],
+                 zones: tuple[Zone, ...], zone_map: ZoneMap) -> None:
+        """`read` gives a tree's raw content, `target` what a symbolic link holds, `kind` what an
+        object is (blob, tree, commit, tag)."""
+        self._trees, self._read, self._target, self._kind = trees, read, target, kind
         self._map = zone_map
         self._folders = tuple(folders(zones))
 
@@ -80,7 +82,9 @@ class OddTrees:
             yield from self._in_the_way(path, mode)
         if mode == GITLINK and (zones := self._map.inside(path)):
             yield OddEntry(path, "is a submodule inside a zone", zones)
-        if mode == LINK:
+        if mode in FILES and (kind := self._kind(oid)) != "blob":
+            yield OddEntry(path, f"is a file whose content is a {kind}")
+        elif mode == LINK:
             yield from self._link(path, oid)
 
     def _in_the_way(self, path: str, mode: bytes) -> Iterator[OddEntry]:

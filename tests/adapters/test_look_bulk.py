@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from policyd.adapters import bulk, look
+from policyd.adapters import bulk
 from policyd.adapters.gitchild import GitChild
 from policyd.adapters.gitrepo import PushedRepo
 from policyd.adapters.look import Look, RefLine
@@ -26,7 +26,7 @@ POLICY = compile_policy(documents.parse(SHIPPED.read_bytes(), "default.yaml"), "
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {
     "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 NEVER, ALWAYS = 1_000_000, 0
-"""For `look.FEW`: up to how many commits git is not asked."""
+"""For `touched.FEW`: up to how many commits git is not asked."""
 
 Files = Mapping[str, str]
 
@@ -95,7 +95,7 @@ def seen(git_dir: Path, tip: str, *, extra: Sequence[str] = (), group: str = "ag
 def both(monkeypatch: pytest.MonkeyPatch, git_dir: Path, tip: str,
          **options: object) -> Iterator[tuple[Update, ...]]:
     for few in (NEVER, ALWAYS):
-        monkeypatch.setattr(look, "FEW", few)
+        monkeypatch.setattr("policyd.adapters.touched.FEW", few)
         yield seen(git_dir, tip, **options)  # type: ignore[arg-type]
 
 

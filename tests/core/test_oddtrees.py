@@ -47,8 +47,8 @@ class Looker:
     def told(self, new, *before):
         """The oddities of a tree; flat trees or ids."""
         new, *before = (t if isinstance(t, bytes) else self.store.flat(t) for t in (new, *before))
-        odd = OddTrees(Trees(self.store.read), self.store.read, self._target, self.zones,
-                       ZoneMap(self.zones))
+        odd = OddTrees(Trees(self.store.read), self.store.read, self._target, self._kind,
+                       self.zones, ZoneMap(self.zones))
         return {(o.path, o.what, o.zones) for o in odd.odd(new, before)}
 
     def with_root(self, *entries):
@@ -62,6 +62,13 @@ class Looker:
              if p.startswith(f"{folder}/")})) for folder in folders]
         ordered = sorted([*listed, *entries], key=lambda e: e[1] + b"/" * (e[0] == TREE))
         return self.store.tree(ordered)
+
+    def _kind(self, oid):
+        try:
+            self.store.read(oid)
+        except KeyError:
+            return "blob"
+        return "tree"
 
     def _target(self, oid):
         return self.targets[oid].encode("utf-8", "surrogateescape")
@@ -350,3 +357,10 @@ def test_an_oddity_beside_an_old_one_is_told_alone(looker):
     old = HONEST | {"sub/.git": "1"}
     told = looker.told(old | {"sub/mode": (b"1", blob("1"))}, old)
     assert what(told) == {("sub/mode", "has mode 1")}
+
+
+@pytest.mark.parametrize("mode", [LINK, b"100644", b"100755"])
+def test_a_file_whose_content_is_a_folder_is_odd(looker, mode):
+    inner = looker.store.flat({"expected.json": "x"})
+    told = looker.told(looker.with_root((mode, b"zz", inner)), looker.with_root())
+    assert ("zz", "is a file whose content is a tree", ()) in told

@@ -13,7 +13,6 @@ import pytest
 from flatmerge import clashes, differing
 from history import AGENT, ENVIRONMENT, MAINTAINER, History, Odd
 
-from policyd.adapters import look
 from policyd.core.zones import ZoneMap
 
 PATHS = ["src/a", "src/b", "src/b/c", "src/d/e", "src/d/f", "oracle/r", "oracle/s/t", "oracle",
@@ -23,7 +22,7 @@ PATHS = ["src/a", "src/b", "src/b/c", "src/d/e", "src/d/f", "oracle/r", "oracle/
 @pytest.fixture(params=["here", "by git"])
 def way(request, monkeypatch):
     """How many commits are compared in this process."""
-    monkeypatch.setattr(look, "FEW", 64 if request.param == "here" else 0)
+    monkeypatch.setattr("policyd.adapters.touched.FEW", 64 if request.param == "here" else 0)
 
 
 @pytest.fixture
