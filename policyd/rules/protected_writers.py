@@ -46,20 +46,20 @@ def _finding(given: Situation, update: Update, hits: list[_Hit],
     zones = tuple(zone for zone in barred if any(zone in touch.zones for _, touch in hits))
     names = list(dict.fromkeys(name for zone in zones for group in barred[zone]
                                for name in given.members.get(group, ())))
-    brought = any(commit for commit, _ in hits) or any(
-        touch in update.net for _, touch in hits)
+    net = frozenset(update.net)
+    brought = any(commit or touch in net for commit, touch in hits)
     return Finding(
         ref=update.ref, says=hits[0][1].path + _by(given),
         scene=f"{'zone' if len(zones) == 1 else 'zones'} {', '.join(zones)}",
         places=tuple(Place(commit or update.tip, touch.path,
-                           note="" if commit else _how(update, touch))
+                           note="" if commit else _how(update, touch, net))
                      for commit, touch in hits),
         repair=_repair(zones, brought),
         why=f"{', '.join(zones)}: written by {_listed(names)}.")
 
 
-def _how(update: Update, touch: Touch) -> str:
-    return "(net change)" if touch in update.net else f"(arrives on {update.branch or update.ref})"
+def _how(update: Update, touch: Touch, net: frozenset[Touch]) -> str:
+    return "(net change)" if touch in net else f"(arrives on {update.branch or update.ref})"
 
 
 def _by(given: Situation) -> str:

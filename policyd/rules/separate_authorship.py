@@ -67,7 +67,7 @@ def _finding(given: Situation, mine: list[_Hit], other: list[_Hit],
     return Finding(
         ref=refs[0], says=f"{other[0][2].path} + {mine[0][2].path}",
         scene=_scene(judged, len(refs)),
-        places=tuple(_place(hit) for hit in _alternate(mine, other)),
+        places=tuple(_places(_alternate(mine, other))),
         repair=Repair(_kind(mine, other, zones, given), Next.SPLIT, zones))
 
 
@@ -89,10 +89,15 @@ def _alternate(mine: list[_Hit], other: list[_Hit]) -> list[_Hit]:
     return pair + [hit for hit in (*other, *mine) if hit not in pair]
 
 
-def _place(hit: _Hit) -> Place:
-    update, commit, touch = hit
-    note = "(net change)" if touch in update.net else "(arrives)"
-    return Place(commit or update.tip, touch.path, note="" if commit else note)
+def _places(hits: list[_Hit]) -> Iterator[Place]:
+    """A set for each net change: a push may touch as many paths as its bound allows."""
+    nets = {update.ref: frozenset(update.net) for update, commit, _ in hits if commit is None}
+    for update, commit, touch in hits:
+        if commit is not None:
+            yield Place(commit, touch.path)
+        else:
+            yield Place(update.tip, touch.path, note=(
+                "(net change)" if touch in nets[update.ref] else "(arrives)"))
 
 
 _APART = Options({"source": ("oracle", "ledger")})
