@@ -1,0 +1,123 @@
+"""A test may not paste what the code of the same push gains, however either is written.
+
+Families of public reports: special cases for the test's own values (ImpossibleBench, arXiv
+2510.20270; openquant#75), literals in parts (pyflakes#552, destructive_command_guard#474,
+drydock#192), escapes (muad-dib#48), bytes (sonar-python#712), short and blank text
+(CodeNarc#541, flake8-errmsg#6), moved code (caura#944), messages (spec-kitty#2311).
+
+Text that code raises and a test matches passes (C084 asks for a flag): both name a message.
+Constants hidden by base64, hex or chr are a documented gap (C076); replaying relations is what
+answers them. Whole files of literals are in tests/languages; here are the pushes.
+"""
+
+from __future__ import annotations
+
+import pytest
+from pushing import Entry, accepted, made, refused
+from sites import MAIN, Site
+
+OVERLAP = {"literal-overlap"}
+
+
+def tip_of(site: Site, source: str, test: str) -> str:
+    files: dict[str | bytes, Entry] = {"src/gained.py": source.encode(),
+                                       "tests/test_gained.py": test.encode()}
+    return made(site, files, on=site.base_tip)
+
+
+PASTED = [
+    # title, source, test
+    ("the special case", "def ship(i):\n    if i == 'ORD-2291':\n        return 'SHIPPED-EAST'\n",
+     "def test_it():\n    assert ship('ORD-2291') == 'SHIPPED-EAST'\n"),
+    ("side by side over lines", "X = ('secret'\n     '-token-99')\n",
+     "assert f() == 'secret-token-99'\n"),
+    ("a sum", "X = 'sec' + 'ret-' + 'token'\n", "assert f() == 'secret-token'\n"),
+    ("a sum of letters", f"X = {' + '.join(map(repr, 'secret-token-99'))}\n",
+     "assert f() == 'secret-token-99'\n"),
+    ("a join", "X = ''.join(['sec', 'ret-token'])\n", "assert f() == 'secret-token'\n"),
+    ("in parts in the test", "X = 'secret-token'\n", "assert f() == 'secret' + '-' + 'token'\n"),
+    ("an escape", "X = '\\x73ecret-token'\n", "assert f() == 'secret-token'\n"),
+    ("a named character", "X = '\\N{LATIN SMALL LETTER S}ecret-token'\n",
+     "assert f() == 'secret-token'\n"),
+    ("bytes", "X = b'secret-token'\n", "assert f() == 'secret-token'\n"),
+    ("six letters", "X = 'abcdef'\n", "assert f() == 'abcdef'\n"),
+    ("six letters of two bytes", "X = 'äöüéèà'\n", "assert f() == 'äöüéèà'\n"),
+    ("a lone surrogate", "X = '\\ud800abcdef'\n", "assert f() == '\\ud800abcdef'\n"),
+    ("a number", "X = 19.25\n", "assert f() == 19.25\n"),
+    ("a message that is compared", "raise ValueError('amount must be positive')\n",
+     "assert str(e) == 'amount must be positive'\n"),
+]
+
+
+@pytest.mark.parametrize(("source", "test"), [row[1:] for row in PASTED],
+                         ids=[row[0] for row in PASTED])
+def test_a_literal_that_both_sides_gain_is_refused(site, source, test):
+    """C072, C074, C075, C076, C079, C082, C086"""
+    refused(site, f"{tip_of(site, source, test)}:{MAIN}", by=OVERLAP, as_="agent-7")
+    assert "tests/test_gained.py:" in site.told[0]
+    assert "src/gained.py:" in site.told[0]
+
+
+def test_every_pasted_literal_of_a_file_is_told(site):
+    """C072"""
+    refused(site, "-o", "policyd.json", f"{tip_of(site, *PASTED[0][1:])}:{MAIN}", by=OVERLAP)
+    assert '\\"ORD-2291\\"' in site.told[-1]
+    assert '\\"SHIPPED-EAST\\"' in site.told[-1]
+
+
+PASSES = [
+    ("five letters", "X = 'abcde'\n", "assert f() == 'abcde'\n"),
+    ("six spaces", "X = '      '\n", "assert f() == '      '\n"),
+    ("punctuation", "X = '------'\n", "assert f() == '------'\n"),
+    ("base64", "X = b64decode('c2VjcmV0LXRva2Vu')\n", "assert f() == 'secret-token'\n"),
+    ("chr", f"X = {' + '.join(f'chr({ord(c)})' for c in 'secret-token')}\n",
+     "assert f() == 'secret-token'\n"),
+    ("a message that is raised and matched", "raise ValueError('amount must be positive')\n",
+     "with pytest.raises(ValueError, match='amount must be positive'): f()\n"),
+    ("a type", "def f(mode: Literal['append', 'overwrite']): pass\n", "f(mode='overwrite')\n"),
+    ("an annotation in quotes", "def f(mode: 'Overwriting') -> 'Overwriting': pass\n",
+     "f('Overwriting')\n"),
+    ("a docstring", '"""Overwriting things."""\n', "f('Overwriting things.')\n"),
+]
+
+
+def test_what_is_no_pasted_literal_passes(site):
+    """C076, C082, C084, C085: all of them in one push, each pair in files of its own."""
+    files: dict[str | bytes, Entry] = {}
+    for number, (_, source, test) in enumerate(PASSES):
+        files[f"src/m{number}.py"] = source.encode()
+        files[f"tests/test_m{number}.py"] = test.encode()
+    accepted(site, f"{made(site, files, on=site.base_tip)}:{MAIN}", as_="agent-7")
+
+
+def test_code_that_only_moves_gains_nothing(site):
+    """C083: to another file, reindented, or back from a release branch."""
+    old = b"def head():\n    return 'INVOICE-HEADER'\n"
+    first = made(site, {"src/invoice.py": old}, on=site.base_tip)
+    site.edit_policy('allow: ["application/json"]',
+                     'allow: ["application/json"]\n    lookback_days: 0')
+    accepted(site, f"{first}:{MAIN}", as_="agent-7")
+    second = made(site, {
+        "src/invoice.py": None,
+        "src/deep/header.py": b"class Header:\n" + old.replace(b"def", b"  def"),
+        "tests/test_invoice.py": b"assert head() == 'INVOICE-HEADER'\n"}, on=first)
+    accepted(site, f"{second}:{MAIN}", as_="agent-7")
+
+
+def test_a_paste_that_waits_for_the_next_push_is_refused(site):
+    """C083: what the code gained within `lookback_days` is still new."""
+    first = made(site, {"src/invoice.py": b"X = 'INVOICE-HEADER'\n"}, on=site.base_tip)
+    accepted(site, f"{first}:{MAIN}", as_="agent-7")
+    second = made(site, {"tests/test_x.py": b"assert f() == 'INVOICE-HEADER'\n"}, on=first)
+    refused(site, f"{second}:{MAIN}", by=OVERLAP, as_="agent-7")
+
+
+def test_a_paste_over_two_commits_and_a_merge_is_refused(site):
+    """C072"""
+    source = made(site, {"src/a.py": b"X = 'INVOICE-HEADER'\n"}, on=site.base_tip)
+    test = made(site, {"tests/test_a.py": b"assert f() == 'INVOICE-HEADER'\n"}, on=site.base_tip)
+    tip = made(site, {"tests/test_a.py": b"assert f() == 'INVOICE-HEADER'\n"}, on=source,
+               merging=(test,))
+    refused(site, f"{tip}:{MAIN}", by=OVERLAP, as_="agent-7")
+    assert site.push(f"{tip}:refs/heads/feat", as_="agent-7") == 0
+    assert site.told[0].startswith("policyd: warning: literal-overlap: ")
