@@ -74,7 +74,7 @@ def checkout(tmp_path):
 def test_an_unknown_subcommand_is_answered_with_the_usage(checkout, command):
     done = checkout.run("./install.sh", *command)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("usage: ./install.sh test")
+    assert done.stderr.startswith("usage: ./install.sh demo")
     assert not (checkout.root / ".venv").exists()
 
 

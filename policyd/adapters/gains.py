@@ -63,7 +63,7 @@ def literals(look: Look, update: Update, asked: Asked, *, seconds: float) -> Lit
     return Literals(
         {asked.tests: _gained(tests, read), asked.source: _gained(source, read)},
         {asked.source: _gained(lately, read)}, _allowed(look, asked),
-        reader.unreadable((tests, source), read))
+        reader.unreadable((tests, source, lately), read))
 
 
 def _changed(update: Update, zone: str) -> tuple[str, ...]:

@@ -39,8 +39,12 @@ class GitChild:
     def merge_bases(self, one: bytes, others: Sequence[bytes]) -> list[bytes]:
         """All merge bases of `one` with a merge of `others` (git-merge-base(1))."""
         command = ["merge-base", "--all", one.hex(), *(other.hex() for other in others)]
-        with self._start(command, None) as child:
-            told = self._finish(child, ok=(0, 1))
+        try:
+            with self._start(command, None) as child:
+                told = self._finish(child, ok=(0, 1))
+        except OSError as error:
+            raise CannotJudge(f"git merge-base cannot be asked: {error.strerror or error}; "
+                              "the operator makes git available to the hook") from error
         return [bytes.fromhex(line) for line in told.decode("ascii").split()]
 
     def diffs(self, pairs: Sequence[Pair]) -> Iterator[list[Change]]:

@@ -14,7 +14,7 @@ from policyd.adapters.gitchild import GitChild
 from policyd.adapters.gitrepo import Missing, PushedRepo
 from policyd.adapters.touched import Touched, beyond
 from policyd.core.errors import CannotJudge
-from policyd.core.facts import Commit, Need, OddEntry, Op, Touch, Update
+from policyd.core.facts import Commit, Need, Op, Touch, Update
 from policyd.core.graph import Header
 from policyd.core.oddtrees import OddTrees
 from policyd.core.policy import Policy
@@ -50,6 +50,8 @@ class Look:
                                 deadline=deadline)
         self.zones, self.trees = self._touched.zones, self._touched.trees
         self.graph = self._touched.graph
+        self._odd_trees = OddTrees(self.trees, repo.tree, self._link_target, repo.kind,
+                                   policy.zones, self.zones)
         self._judged = _Judged({}, set(), set())
 
     def updates(self, lines: Sequence[RefLine], needs: frozenset[Need]) -> tuple[Update, ...]:
@@ -155,7 +157,7 @@ class Look:
         if old is not None:
             before.append(self.graph.header(old)[0])
             arrivals = self._touched.changed((TREE, before[-1]), (TREE, tree))
-        odd = tuple(self._odd(tree, before)) if Need.TREES in needs and commits else ()
+        odd = tuple(self._odd_trees.odd(tree, before)) if Need.TREES in needs and commits else ()
         held = self._held((*net, *arrivals), commits, before) if Need.HELD in needs else ()
         return replace(
             update, tip_accepted=not commits, judged=len(commits),
@@ -226,11 +228,6 @@ class Look:
             return False
         return any(self.repo.descends(tip, old)
                    for ref, tip in self.tips.items() if ref not in moved)
-
-    def _odd(self, tree: bytes, before: Sequence[bytes]) -> Iterator[OddEntry]:
-        look = OddTrees(self.trees, self.repo.tree, self._link_target, self.repo.kind,
-                        self.policy.zones, self.zones)
-        return look.odd(tree, before)
 
     def _link_target(self, oid: bytes) -> bytes:
         return self.repo.read(oid)[1] if self.repo.size(oid) <= 4096 else b""

@@ -103,11 +103,13 @@ class Touched:
         """The boundary of the judged commits behind a tip, and their net change."""
         if not commits:
             return (), ()
+        if len(commits) == 1 and len(parents := self.graph.header(tip)[1]) == 1:
+            return parents, self._known[tip]
         known = self._nets.get((tip, len(commits)))
         if known is None:
             judged = set(commits)
-            parents = [p for commit in reversed(commits) for p in self.graph.header(commit)[1]]
-            boundary = self.graph.independent(p for p in parents if p not in judged)
+            sides = [p for commit in reversed(commits) for p in self.graph.header(commit)[1]]
+            boundary = self.graph.independent(p for p in sides if p not in judged)
             tree = self.graph.header(tip)[0]
             known = self._nets[tip, len(commits)] = (boundary, self.changed(
                 self._merge_of(boundary), (TREE, tree), conflicts=not self._maintainer))

@@ -70,7 +70,7 @@ def test_what_no_case_tries_is_told_where_it_stands(home):
     assert "policies/default.yaml:67:35: no case tries separate-authorship: keep_apart: source: " \
         "ledger" in home.out
     assert home.run("policy", "test", "--format", "json") == 0
-    assert {"file": "policies/default.yaml", "line": 85, "column": 3, "rule": "literal-overlap",
+    assert {"file": "policies/default.yaml", "line": 86, "column": 3, "rule": "literal-overlap",
             "path": []} in home.json()[0]["untried"]
 
 

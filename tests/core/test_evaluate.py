@@ -20,7 +20,7 @@ class Nothing:
     """None."""
 
 
-def _every_ref(given, options):
+def _every_ref(given, _options):
     for update in given.updates:
         yield Finding(update.ref, "is here", "", (), Repair("stop", Next.STOP, words=("stop",)))
 

@@ -20,7 +20,7 @@ from policyd.core.zones import ZoneMap, fold
 
 
 def lies_in(path: str, *globs: str) -> bool:
-    return ZoneMap((Zone("z", tuple(map(zone_pattern, globs))),)).of(path) == ("z",)
+    return ZoneMap((Zone("z", tuple(map(zone_pattern, globs))),)).inside(path) == ("z",)
 
 
 @pytest.mark.parametrize(("glob", "inside", "outside"), [
@@ -138,7 +138,7 @@ def test_several_patterns_are_the_last_match_of_single_ones(listed, path):
 @given(st.lists(_GLOB, min_size=1, max_size=3), _PATH)
 def test_every_folder_above_a_match_is_followed(globs, path):
     zones = ZoneMap((Zone("z", tuple(map(zone_pattern, globs))),))
-    if zones.of(path):
+    if zones.inside(path):
         assert _folder_may_hold(zones, path)
 
 
@@ -152,8 +152,8 @@ def test_a_plain_name_matches_itself_and_its_folding(name):
     except ValueError:
         return
     zones = ZoneMap((Zone("z", (pattern,)),))
-    assert zones.of(name) == ("z",)
-    assert zones.of(f"{fold(name)}/below") == ("z",)
+    assert zones.inside(name) == ("z",)
+    assert zones.inside(f"{fold(name)}/below") == ("z",)
 
 
 @pytest.mark.parametrize(("glob", "inside", "outside"), [

@@ -121,3 +121,20 @@ def test_a_paste_over_two_commits_and_a_merge_is_refused(site):
     refused(site, f"{tip}:{MAIN}", by=OVERLAP, as_="agent-7")
     assert site.push(f"{tip}:refs/heads/feat", as_="agent-7") == 0
     assert site.told[0].startswith("policyd: warning: literal-overlap: ")
+
+
+@pytest.mark.parametrize(("source", "by"), [
+    ("def ship(:\n    return 'SHIPPED-EAST'\n", OVERLAP),
+    ("def ship():\n    return 'SHIPPED-EAST'\n", OVERLAP),
+    ("def ship():\n    return 'ELSEWHERE'\n", set()),
+], ids=["that cannot be read", "that gains it", "that gains something else"])
+def test_tests_pushed_after_the_source(site, source, by):
+    """A source that was pushed alone, and cannot be read, clears no test that comes after it."""
+    site.commit({"src/gained.py": source})
+    accepted(site, f"HEAD:{MAIN}", as_="agent-7")
+    site.commit({"tests/test_gained.py": "assert ship() == 'SHIPPED-EAST'\n"})
+    if not by:
+        accepted(site, f"HEAD:{MAIN}", as_="agent-7")
+        return
+    refused(site, f"HEAD:{MAIN}", by=by, as_="agent-7")
+    assert "src/gained.py:" in site.told[0]
