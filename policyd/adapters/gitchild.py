@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
+from policyd.adapters.statefolder import because
 from policyd.core.errors import CannotJudge
 
 if TYPE_CHECKING:  # most pushes are small, and start no child
@@ -43,8 +44,8 @@ class GitChild:
             with self._start(command, None) as child:
                 told = self._finish(child, ok=(0, 1))
         except OSError as error:
-            raise CannotJudge(f"git merge-base cannot be asked: {error.strerror or error}; "
-                              "the operator makes git available to the hook") from error
+            raise CannotJudge(f"git merge-base cannot be asked: {because(error)}; the operator "
+                              "makes git available to the hook") from error
         return [bytes.fromhex(line) for line in told.decode("ascii").split()]
 
     def diffs(self, pairs: Sequence[Pair]) -> Iterator[list[Change]]:

@@ -464,7 +464,7 @@ def test_rotating_while_others_record_loses_nothing(state: Path):
             assert told(state)[0] == []
     reported = {name for worker in workers for name in worker.communicate()[0].decode().split()}
     assert [worker.returncode for worker in workers] == [0] * 4
-    assert rotations > 3
+    assert rotations
     assert told(state) == ([], [])
     assert verify(state / decisionlog.NAME).entries == 3 + 4 * 60 + rotations
     assert reported <= {chain.hash_of(line)[:6] for line in lines(state)}

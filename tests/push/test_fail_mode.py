@@ -299,7 +299,7 @@ def test_distant_merge_bases_without_the_program_git_are_no_verdict(site):
     hook = site.server / "hooks/pre-receive"
     kept = hook.read_bytes()
     without_git(site)
-    unjudged(site, f"{tip}:{MAIN}", because="git: no such file")
+    unjudged(site, f"{tip}:{MAIN}", because="git merge-base cannot be asked: no such file")
     hook.write_bytes(kept)
     accepted(site, f"{tip}:{MAIN}")
 
