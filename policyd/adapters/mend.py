@@ -111,7 +111,7 @@ class Mending:
     def _bases(self, update: Update) -> Iterator[_Base]:
         """Without its merges the change would hold what they brought: then the boundary."""
         look = self._look
-        if update.op is Op.UPDATE and update.old is not None and all(
+        if update.op is Op.UPDATE and update.old is not None and update.branch is not None and all(
                 look.repo.descends(bytes.fromhex(update.old), bytes.fromhex(commit))
                 for commit in update.boundary):
             yield _Base(update.old, True, (Commit("", tuple(look.touches_behind(update.old))),))
