@@ -14,7 +14,7 @@ import pytest
 from history import AGENT, MAINTAINER, History, PathsClash
 
 SEEDS, CHUNK = 300, 10
-STEPS = 40
+STEPS = 30
 START = {"src/app.py": "1", "src/b.py": "1", "tests/test_app.py": "1", "oracle/r.json": "1",
          "oracle/s.json": "1", "tests/ledger/flake_ledger.json": "{}", "fixtures/data/d.csv": "1",
          "README": "1"}
