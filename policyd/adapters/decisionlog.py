@@ -22,7 +22,8 @@ from policyd.core import chain
 from policyd.core import index as indexes
 from policyd.core.chain import Position, Tail
 from policyd.core.errors import CannotJudge
-from policyd.core.index import Index, Movement
+from policyd.core.index import Index
+from policyd.core.movement import Movement
 
 NAME = logfiles.NAME
 

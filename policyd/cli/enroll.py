@@ -29,7 +29,8 @@ from policyd.cli import repositories as shared
 from policyd.core import index as indexes
 from policyd.core.enrolment import guarded_tips
 from policyd.core.errors import CannotJudge, PolicydError
-from policyd.core.index import Bootstrap, Index, Movement
+from policyd.core.index import Bootstrap, Index
+from policyd.core.movement import Movement
 from policyd.core.policy import Active, Policy
 from policyd.judge import policies_for
 from policyd.rules import OPTIONS

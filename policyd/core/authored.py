@@ -23,10 +23,12 @@ from policyd.core.policy import (
     Mode,
     NamePattern,
     Pattern,
+    Places,
     Policy,
     Settings,
     Together,
     Zone,
+    last_match,
 )
 from policyd.core.rule import Rule
 
@@ -70,6 +72,14 @@ def _variable(text: str) -> str:
     return text
 
 
+def _inside(text: str) -> str:
+    parts = text.split("/")
+    if not text or any(part in ("", ".", "..") for part in parts) or "*" in text:
+        raise ValueError(f"{nodes.shown(text)} is no path inside a repository, such as "
+                         "oracle/receipts; no *, and no / at its ends")
+    return text
+
+
 def _positive(number: float) -> float:
     if number <= 0:
         raise ValueError("a bound is more than 0")
@@ -77,7 +87,15 @@ def _positive(number: float) -> float:
 
 
 Name = Annotated[str, _name]
+def _branch(text: str) -> str:
+    if not text or "*" in text or text.startswith(("!", "tags/", "refs/tags/")):
+        raise ValueError(f"{nodes.shown(text)} is no branch, such as main")
+    return text if text.startswith("refs/") else f"refs/heads/{text}"
+
+
+Branch = Annotated[str, _branch]
 Count = Annotated[int, _positive]
+Inside = Annotated[str, _inside]
 
 
 class HomeOwner(Enum):
@@ -96,6 +114,19 @@ class BoundsAuthored:
     max_blob_bytes: Count = Bounds().max_blob_bytes
     seconds: Annotated[float, _positive] = Bounds().seconds
     lookback_files: Count = Bounds().lookback_files
+
+
+@dataclass(frozen=True, slots=True)
+class PlacesAuthored:
+    """`records:` of a policy; the defaults are those of the compiled form."""
+
+    flakes: Inside = Places().flakes
+    quarantine: Inside = Places().quarantine
+    freezes: Inside = Places().freezes
+    leases: Inside = Places().leases
+    receipts: Inside = Places().receipts
+    seeds: Inside = Places().seeds
+    relations: Inside = Places().relations
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +150,9 @@ class PolicyAuthored:
     together: Together = Together.PUSH
     queues: tuple[str, ...] = ()
     mirror: bool = False
+    records: PlacesAuthored = field(default_factory=PlacesAuthored)
+    records_from: Mapping[Annotated[NamePattern, branch_pattern], Branch] = field(
+        default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +242,14 @@ def _policy(authored: PolicyAuthored, name: str, listed: tuple[Clause, ...],
         together=authored.together,
         queues=authored.queues,
         mirror=authored.mirror,
+        records=_places(authored.records),
+        records_from=tuple(authored.records_from.items()),
     )
+
+
+def _places(authored: PlacesAuthored) -> Places:
+    return Places(authored.flakes, authored.quarantine, authored.freezes, authored.leases,
+                  authored.receipts, authored.seeds, authored.relations)
 
 
 def _namespaces(authored: Mapping[NamePattern, str] | None) -> tuple[tuple[NamePattern, str], ...]:
@@ -230,6 +271,28 @@ def _meaningless(node: Node, knows_timezone: Callable[[str], bool]) -> Iterator[
     yield from _nothing_taken_in(node, "nothing is guarded", "guarded")
     yield from _nothing_taken_in(node, "no repository is taken in", "repositories")
     yield from _unknown_timezone(node, knows_timezone)
+    yield from _records_from_nowhere(node)
+
+
+def _records_from_nowhere(node: Node) -> Iterator[Fault]:
+    """A branch that nothing guards has no accepted history whose records could count."""
+    guarded = nodes.get(node, "guarded")
+    named = nodes.get(node, "records_from")
+    if not isinstance(guarded, nodes.Sequence) or not isinstance(named, nodes.Mapping):
+        return
+    try:
+        patterns = tuple(branch_pattern(item.text) for item in guarded.items
+                         if isinstance(item, nodes.Scalar))
+    except ValueError:
+        return
+    for _, branch in named.entries:
+        try:
+            name = _branch(branch.text) if isinstance(branch, nodes.Scalar) else None
+        except ValueError:
+            continue
+        if name is not None and not last_match(patterns, name):
+            yield branch.fault(f"{nodes.shown(branch.text)} is not guarded, so that its records "
+                               "prove nothing; add it to `guarded`")
 
 
 def _unknown_timezone(node: Node, knows_timezone: Callable[[str], bool]) -> Iterator[Fault]:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 
+from policyd.core.gates import Gate
 from policyd.core.policy import Together
+from policyd.core.rows import Identity, Records
 
 ZERO = "0" * 40
 """The object id that stands for "no such ref" on git's side."""
@@ -34,6 +36,9 @@ class Need(Enum):
     TREES = "trees"
     LITERALS = "literals"
     HELD = "held"
+    RECORDS = "records"
+    PAST = "past"
+    GATE = "gate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,32 @@ class Literals:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """What the guarded branch's history says of a row before this push."""
+
+    times: int
+    """How often its last day was moved, or the row was added again after it had been removed."""
+    reasons: frozenset[str] = frozenset()
+    """Every reason that it has had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """The records before and after an update, and what only history and repository can tell."""
+
+    before: Records
+    """Of the guarded branch that the ref is meant for, as it stands."""
+    after: Records
+    """Of the tree that the update leaves."""
+    changed: frozenset[str] = frozenset()
+    """The record files, and files below a record's folder, that differ between the two."""
+    past: Mapping[Identity, Past] = field(default_factory=dict)
+    """For rows that the update adds or dates anew; only where a rule needs it."""
+    baselines: frozenset[str] = frozenset()
+    """The commits that receipts name and that the guarded branch holds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Update:
     """One line of what git hands to the hook, resolved and looked at."""
 
@@ -149,6 +180,12 @@ class Update:
     held: frozenset[str] = frozenset()
     """The touched paths that some side before the push holds."""
     literals: Literals | None = None
+    books: Books | None = None
+    """None where no rule asks, or where the update touches no record."""
+    gate: Gate | None = None
+    """The gate of this branch with the records that the update leaves; None where none binds."""
+    stands: Gate | None = None
+    """The same gate with the records as they are, for who is told how to go on."""
     steps: tuple[Update, ...] = ()
     """The first-parent steps of a merge queue's push, each as an update; else empty."""
 

@@ -22,7 +22,7 @@ from typing import Any, Union, cast, get_args, get_origin
 from policyd.core.errors import CannotJudge
 from policyd.core.policy import Active, Clause, Policy, Settings
 
-FORMAT = 2
+FORMAT = 3
 _REMEDY = "the operator repairs it with `policyd policy apply`"
 
 

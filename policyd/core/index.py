@@ -17,6 +17,7 @@ from typing import Any
 from policyd.core.chain import START, Position
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import ZERO, Op, Update
+from policyd.core.movement import Movement
 
 FORMAT = 3
 ACCEPTED = "accepted"
@@ -81,15 +82,6 @@ class Index:
     bootstrap: Bootstrap | None = None
     applied: Position = field(default=START)
     """The last log entry of this repository that is in here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Movement:
-    """A guarded branch that no chain of accepted entries explains; None is absent."""
-
-    ref: str
-    recorded: str | None
-    live: str | None
 
 
 def watched(index: Index) -> tuple[str, ...]:

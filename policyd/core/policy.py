@@ -116,6 +116,23 @@ class NamePattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Where a repository keeps its records: three files, and four folders with all below them."""
+
+    flakes: str = "tests/ledger/flake_ledger.json"
+    quarantine: str = "oracle/quarantine.yaml"
+    freezes: str = "fixtures/freezes.json"
+    leases: str = "fixtures/leases"
+    """`*.yaml` and `*.yml`."""
+    receipts: str = "oracle/receipts"
+    """`*.json`."""
+    seeds: str = "oracle/seeds"
+    """Any file."""
+    relations: str = "oracle/relations"
+    """`*.yaml` and `*.yml`, with the functions that they name in `*.py`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """One policy file, compiled."""
 
@@ -136,6 +153,14 @@ class Policy:
     """Groups whose pushes to guarded branches are judged step by step: merge queues."""
     mirror: bool = False
     """A repository that is only written by replication: every push is refused."""
+    records: Places = field(default_factory=Places)
+    records_from: tuple[tuple[NamePattern, str], ...] = ()
+    """Guarded branches whose gate reads the records of another one, given by its full name."""
+
+    def reads_from(self, ref: str) -> str:
+        """The branch whose records the gate of a guarded branch reads; most read their own."""
+        return next((branch for pattern, branch in self.records_from if pattern.matches(ref)),
+                    ref)
 
     def holds_for(self, repository: str) -> bool:
         return last_match(self.repositories, repository)

@@ -22,7 +22,8 @@ from policyd.adapters.logcheck import verify
 from policyd.core import chain
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import Op, Update
-from policyd.core.index import Index, Movement, Pending, logged, replayed
+from policyd.core.index import Index, Pending, logged, replayed
+from policyd.core.movement import Movement
 
 KEY, OTHER = "1" * 32, "2" * 32
 A, B, C = (digit * 40 for digit in "abc")

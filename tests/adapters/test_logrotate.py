@@ -19,7 +19,8 @@ from policyd.adapters.logfiles import Rotated
 from policyd.core import chain
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import Op, Update
-from policyd.core.index import Index, Movement, logged, replayed
+from policyd.core.index import Index, logged, replayed
+from policyd.core.movement import Movement
 
 KEY, OTHER = "1" * 32, "2" * 32
 A, B, C = (digit * 40 for digit in "abc")

@@ -190,7 +190,13 @@ def test_a_fault_stands_where_it_is_mended(old, new, fault):
     ("namespaces: {refs/x: allow}", "11:22: expected one of judge, refuse; found 'allow'"),
     ("together: commit", "11:11: expected one of push, ref; found 'commit'"),
     ("queues: [bots]", "11:10: unknown group 'bots'; known: maintainers"),
-    ("mirror: yes", None), ("records_from: {}", None), ("extends: x", None),
+    ("records_from: {\"release/*\": next}", "11:29: 'next' is not guarded, so that its records "
+     "prove nothing; add it to `guarded`"),
+    ("records_from: {\"release/*\": \"rel*\"}", "11:29: 'rel*' is no branch, such as main"),
+    ("records: {seeds: ../x}", "11:18: '../x' is no path inside a repository, such as "
+     "oracle/receipts; no *, and no / at its ends"),
+    ("records: {seed: x}", None),
+    ("mirror: yes", None), ("reads: {}", None), ("extends: x", None),
 ])
 def test_a_further_key_can_be_wrong(line, fault):
     found = faults(WHOLE + line + "\n", knows_timezone=lambda name: name == "UTC")

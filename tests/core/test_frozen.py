@@ -87,7 +87,7 @@ def test_a_changed_byte_is_never_read_as_something_else(where, change):
         assert from_json(bytes(data), {}) == SMALL
 
 
-def sealed(body: object, number: int = 2) -> bytes:
+def sealed(body: object, number: int = 3) -> bytes:
     raw = json.dumps(body).encode()
     return json.dumps({"format": number, "sha256": sha256(raw).hexdigest()}).encode() + b"\n" + raw
 
@@ -105,8 +105,8 @@ def test_damage_names_the_command_that_mends_it(data):
 
 
 def test_another_format_says_which():
-    with pytest.raises(CannotJudge, match="format 3 and this policyd reads format 2"):
-        from_json(sealed({}, 3), {})
+    with pytest.raises(CannotJudge, match="format 4 and this policyd reads format 3"):
+        from_json(sealed({}, 4), {})
 
 
 def test_a_rule_that_this_program_lacks_cannot_be_judged():
