@@ -286,11 +286,13 @@ def _records_from_nowhere(node: Node) -> Iterator[Fault]:
     except ValueError:
         return
     for _, branch in named.entries:
+        if not isinstance(branch, nodes.Scalar):
+            continue
         try:
-            name = _branch(branch.text) if isinstance(branch, nodes.Scalar) else None
+            name = _branch(branch.text)
         except ValueError:
             continue
-        if name is not None and not last_match(patterns, name):
+        if not last_match(patterns, name):
             yield branch.fault(f"{nodes.shown(branch.text)} is not guarded, so that its records "
                                "prove nothing; add it to `guarded`")
 
