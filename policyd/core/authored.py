@@ -1,4 +1,4 @@
-"""A policy and policyd.yaml as people write them, compiled to what is in force.
+"""A policy as people write it, compiled to what is in force.
 
 Everything wrong in a file is reported at once, each fault at the line and column that mends it.
 `core.compiled` does it for all files of a home.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Annotated, Literal
 
 from policyd.core import clauses, decoding, layers, nodes
@@ -19,13 +18,11 @@ from policyd.core.nodes import Node, in_order
 from policyd.core.policy import (
     Bounds,
     Clause,
-    Identity,
     Mode,
     NamePattern,
     Pattern,
     Places,
     Policy,
-    Settings,
     Together,
     Zone,
     last_match,
@@ -60,18 +57,6 @@ def _timezone(text: str) -> str:
     return text
 
 
-def _absolute(text: str) -> str:
-    if not text.startswith("/") or any(part in (".", "..") for part in text.split("/")):
-        raise ValueError(f"{nodes.shown(text)} is no absolute path")
-    return text.rstrip("/") or "/"
-
-
-def _variable(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
-        raise ValueError(f"{nodes.shown(text)} is no name of an environment variable")
-    return text
-
-
 def _inside(text: str) -> str:
     parts = text.split("/")
     if not text or any(part in ("", ".", "..") for part in parts) or "*" in text:
@@ -96,13 +81,6 @@ def _branch(text: str) -> str:
 Branch = Annotated[str, _branch]
 Count = Annotated[int, _positive]
 Inside = Annotated[str, _inside]
-
-
-class HomeOwner(Enum):
-    """Who may own HOME: root, or the user that the hook runs as."""
-
-    ROOT = "root"
-    SELF = "self"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,31 +131,6 @@ class PolicyAuthored:
     records: PlacesAuthored = field(default_factory=PlacesAuthored)
     records_from: Mapping[Annotated[NamePattern, branch_pattern], Branch] = field(
         default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class IdentityAuthored:
-    """`identity:` of policyd.yaml."""
-
-    source: Literal["env"] = field(default="env", metadata={"key": "from"})
-    name: Annotated[str, _variable] = "REMOTE_USER"
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsAuthored:
-    """policyd.yaml."""
-
-    state: Annotated[str, _absolute]
-    roots: tuple[Annotated[str, _absolute], ...] = ()
-    identity: IdentityAuthored = field(default_factory=IdentityAuthored)
-    home_owner: HomeOwner = HomeOwner.ROOT
-
-
-def compile_settings(node: Node) -> Settings:
-    """policyd.yaml, compiled. Raises FileInvalid."""
-    authored = decoding.decode(node, SettingsAuthored)
-    identity = Identity(authored.identity.source, authored.identity.name)
-    return Settings(authored.state, authored.roots, identity, authored.home_owner.value)
 
 
 def compile_policy(node: Node, name: str, rules: Mapping[str, Rule], *,

@@ -9,7 +9,6 @@ from policyd.core import cases, documents, layers, members, nodes
 from policyd.core.authored import (
     anywhere,
     compile_policy,
-    compile_settings,
     form,
     warnings_of,
 )
@@ -18,6 +17,7 @@ from policyd.core.errors import Fault, FileInvalid
 from policyd.core.nodes import Node, in_order
 from policyd.core.policy import Policy, Settings
 from policyd.core.rule import Rule
+from policyd.core.settings import compile_settings
 
 SETTINGS = "policyd.yaml"
 CASES = ".cases.yaml"

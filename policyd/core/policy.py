@@ -187,6 +187,23 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class Service:
+    """`policyd serve`: how often it looks at everything, and where it answers, if anywhere."""
+
+    rescan_seconds: float = 60.0
+    listen: str | None = None
+    """`127.0.0.1:PORT` or `[::1]:PORT`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Who is told of gates by POST, and the file with the secret that signs it."""
+
+    url: str
+    secret_file: str
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """policyd.yaml: what concerns the server and not a policy."""
 
@@ -194,6 +211,10 @@ class Settings:
     roots: tuple[str, ...] = ()
     identity: Identity = field(default_factory=Identity)
     home_owner: str = "root"
+    service: Service = field(default_factory=Service)
+    webhook: Webhook | None = None
+    pretended_clock: bool = False
+    """Whether `serve --clock` may let this home live at another time: for tests and demos."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from policyd.core.authored import compile_policy, compile_settings, warnings_of
+from policyd.core.authored import compile_policy, warnings_of
 from policyd.core.compiled import compile_home
 from policyd.core.documents import parse
 from policyd.core.errors import FileInvalid
-from policyd.core.policy import Identity, Mode, Settings
+from policyd.core.policy import Mode
 from policyd.core.rule import Rule
 
 DEFAULT = Path(__file__).parents[2] / "policies" / "default.yaml"
@@ -213,21 +213,6 @@ def test_every_fault_is_told_at_once():
 
 def test_a_policy_that_is_no_mapping_is_one_fault():
     assert faults("[]") == ["1:1: expected a mapping, found a list"]
-
-
-def test_settings_have_defaults():
-    assert compile_settings(parse(b"state: /s/\n", "s")) == Settings("/s")
-    assert compile_settings(parse(
-        b"{state: /s, roots: [/r], identity: {from: env, name: X}, home_owner: self}", "s")
-    ) == Settings("/s", ("/r",), Identity("env", "X"), "self")
-
-
-@pytest.mark.parametrize("text", ["state: s", "state: /a/../b", "roots: [/r]",
-                                  "{state: /s, home_owner: me}",
-                                  "{state: /s, identity: {name: a b}}", "{state: /s, clock: x}"])
-def test_settings_can_be_wrong(text):
-    with pytest.raises(FileInvalid):
-        compile_settings(parse(text.encode(), "s"))
 
 
 def test_a_home_is_compiled_whole_or_not_at_all():
