@@ -170,11 +170,11 @@ def _places(hits: Sequence[Violation], room: int = SHOWN + 1) -> list[str]:
 
 def _place(place: Place) -> str:
     """`9d8e11c src/tax.py:31 note`; a place that only repeats the tip says nothing."""
-    if place.path is None:
+    if place.path is None and not place.note:
         return ""
     line = f":{place.line}" if place.line else ""
-    parts = (place.commit[:7] if place.commit else "", printable(place.path) + line,
-             printable(place.note))
+    parts = (place.commit[:7] if place.commit else "",
+             "" if place.path is None else printable(place.path) + line, printable(place.note))
     return " ".join(part for part in parts if part)
 
 

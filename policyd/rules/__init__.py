@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from policyd.core.rule import Rule
 from policyd.rules import (
+    gate_open,
     literal_overlap,
     ordinary_refs,
     ordinary_tree,
@@ -19,6 +20,7 @@ ALL: tuple[Rule, ...] = (
     protected_writers.RULE,
     write_set.RULE,
     literal_overlap.RULE,
+    gate_open.RULE,
 )
 """In the order in which findings are told."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -155,6 +156,12 @@ def test_three_places_are_shown_and_the_rest_are_counted():
     assert [line for line in lines if line.startswith("  ccccccc")] == [
         "  ccccccc src/0x x", "  ccccccc src/1x:1 x", "  ccccccc src/2x:2 x"]
     assert "  and 2 more" in lines
+
+
+def test_a_place_without_a_path_is_its_note():
+    found = replace(finding("x"), places=(Place("c" * 40), Place(note="held by ops: fire drill"),
+                                          Place("c" * 40, note="a whole commit")))
+    assert told(broken(found))[2:4] == ["  held by ops: fire drill", "  ccccccc a whole commit"]
 
 
 def test_further_findings_of_a_rule_are_lines_of_its_place_list():
