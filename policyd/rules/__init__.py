@@ -10,6 +10,7 @@ from policyd.rules import (
     ordinary_tree,
     protected_writers,
     separate_authorship,
+    valid_records,
     write_set,
 )
 
@@ -21,6 +22,7 @@ ALL: tuple[Rule, ...] = (
     write_set.RULE,
     literal_overlap.RULE,
     gate_open.RULE,
+    valid_records.RULE,
 )
 """In the order in which findings are told."""
 
