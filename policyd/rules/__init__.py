@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from policyd.core.rule import Rule
 from policyd.rules import (
+    bounded_renewals,
     gate_open,
     literal_overlap,
     ordinary_refs,
@@ -23,6 +24,7 @@ ALL: tuple[Rule, ...] = (
     literal_overlap.RULE,
     gate_open.RULE,
     valid_records.RULE,
+    bounded_renewals.RULE,
 )
 """In the order in which findings are told."""
 
