@@ -1,7 +1,8 @@
 """The only door to yaml: turns bytes into nodes by the YAML 1.2 core schema.
 
 What makes a file mean something else than it seems to is refused, all of it at once: duplicate
-keys, anchors, aliases, merge keys, tags. `core.decoding` builds typed values from the nodes.
+keys, anchors, aliases, merge keys, tags. Records may use aliases and merge keys, within bounds.
+`core.decoding` builds typed values from the nodes.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
 
 import yaml
 
@@ -19,6 +20,8 @@ from policyd.core.nodes import Mapping, Node, Scalar, Sequence, in_order, shown
 
 MAX_BYTES = 1_048_576
 MAX_DEPTH = 64
+MAX_NODES = 1_000_000
+"""Keys, values, lists and mappings, those that an alias stands for counted each time."""
 
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NON_PRINTABLE = re.compile(
@@ -26,18 +29,24 @@ _NON_PRINTABLE = re.compile(
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NON_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _CONSTANTS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }
 _BAD: Any = object()
+_MERGE: Any = object()
 
 
-def parse(data: bytes, source: str, *, max_bytes: int = MAX_BYTES) -> Node:
-    """The single document of a file. Raises FileInvalid with every fault that could be found."""
+def parse(data: bytes, source: str, *, max_bytes: int = MAX_BYTES, aliases: bool = False) -> Node:
+    """The single document of a file. Raises FileInvalid with every fault that could be found.
+
+    With `aliases`, an alias is what its anchor marks (standing where the alias stands), `<<`
+    brings in the keys that a mapping does not have itself, and a hash is text without quotes.
+    """
     if len(data) > max_bytes:
         raise FileInvalid((Fault(source, 1, 1, f"larger than {max_bytes} bytes"),))
-    composer = _Composer(source)
+    composer = (_AliasComposer if aliases else _Composer)(source)
     composer.compose(_text(data, source))
     if composer.root is None and not composer.faults:
         composer.faults.append(Fault(source, 1, 1, "the file is empty"))
@@ -64,8 +73,8 @@ def _line_column(before: str) -> tuple[int, int]:
     return len(lines), len(lines[-1]) + 1
 
 
-class _TooDeep(Exception):
-    """Ends composing: what is deeper is not looked at."""
+class _TooMuch(Exception):
+    """Ends composing: what follows is not looked at."""
 
 
 @dataclass(slots=True)
@@ -75,6 +84,11 @@ class _Open:
     mapping: bool
     line: int
     column: int
+    anchor: str | None = None
+    before: int = 0
+    """How many nodes began before this one."""
+    height: int = 0
+    """Levels of lists and mappings inside."""
     children: list[Node] = field(default_factory=list)
 
     @property
@@ -91,6 +105,7 @@ class _Composer:
         self.faults: list[Fault] = []
         self._open: list[_Open] = []
         self._documents = 0
+        self._count = 0
 
     def compose(self, text: str) -> None:
         try:
@@ -102,44 +117,61 @@ class _Composer:
             self._fault(mark, f"not valid YAML: {what}")
         except (yaml.YAMLError, RecursionError) as error:
             self._fault(None, f"not valid YAML: {type(error).__name__}")
-        except _TooDeep:
+        except _TooMuch:
             pass
 
     def _take(self, event: Any) -> None:
-        if isinstance(event, yaml.DocumentStartEvent):
-            self._documents += 1
-            if self._documents == 2:
-                self._fault(event.start_mark, "a second document; one file holds one document")
-        elif isinstance(event, yaml.AliasEvent):
-            self._fault(event.start_mark, f"alias {shown(f'*{event.anchor}')}; write it out")
-            self._add(self._scalar(event.start_mark, "", None))
-        elif isinstance(event, yaml.NodeEvent):
+        if isinstance(event, yaml.ScalarEvent):
+            self._counted(event.start_mark, 1)
+            self._checked(event)
+            self._add(self._resolved(event))
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._counted(event.start_mark, 1)
+            self._checked(event)
             self._begin(event)
         elif isinstance(event, yaml.CollectionEndEvent):
             self._end()
+        elif isinstance(event, yaml.AliasEvent):
+            self._add(self._aliased(event))
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self._documents += 1
+            if self._documents == 2:
+                self._fault(event.start_mark, "a second document; one file holds one document")
+
+    def _checked(self, event: Any) -> None:
+        if event.anchor is not None:
+            self._anchored(event)
+        if event.tag is not None:
+            self._fault(event.start_mark, f"tag {shown(event.tag)}; tags are not used here")
+
+    def _anchored(self, event: Any) -> None:
+        self._fault(event.start_mark,
+                    f"anchor {shown('&' + event.anchor)}; write it out where it is used")
+
+    def _aliased(self, event: Any) -> Node:
+        """What an alias stands for."""
+        self._fault(event.start_mark, f"alias {shown(f'*{event.anchor}')}; write it out")
+        return self._scalar(event.start_mark, "", None)
 
     def _begin(self, event: Any) -> None:
         mark = event.start_mark
-        if event.anchor is not None:
-            self._fault(mark, f"anchor {shown('&' + event.anchor)}; write it out where it is used")
-        if event.tag is not None:
-            self._fault(mark, f"tag {shown(event.tag)}; tags are not used here")
-        if isinstance(event, yaml.ScalarEvent):
-            self._add(self._resolved(event))
-            return
-        if len(self._open) >= MAX_DEPTH:
-            self._fault(mark, f"nested deeper than {MAX_DEPTH} levels")
-            raise _TooDeep
+        self._deep(mark, 1)
         mapping = isinstance(event, yaml.MappingStartEvent)
-        self._open.append(_Open(mapping, mark.line + 1, mark.column + 1))
+        self._open.append(
+            _Open(mapping, mark.line + 1, mark.column + 1, event.anchor, self._count - 1))
 
     def _end(self) -> None:
         done = self._open.pop()
-        if not done.mapping:
-            self._add(Sequence(self.source, done.line, done.column, tuple(done.children)))
-            return
-        entries = tuple(self._entries(done.children))
-        self._add(Mapping(self.source, done.line, done.column, entries))
+        if self._open:
+            self._open[-1].height = max(self._open[-1].height, done.height + 1)
+        self._closed(done, self._mapping(done) if done.mapping else Sequence(
+            self.source, done.line, done.column, tuple(done.children)))
+
+    def _closed(self, _done: _Open, node: Node) -> None:
+        self._add(node)
+
+    def _mapping(self, done: _Open) -> Mapping:
+        return Mapping(self.source, done.line, done.column, tuple(self._entries(done.children)))
 
     def _entries(self, children: list[Node]) -> Iterator[tuple[Scalar, Node]]:
         seen: dict[str, int] = {}
@@ -165,13 +197,30 @@ class _Composer:
         text, plain, mark = event.value, not event.style, event.start_mark
         if self._open and self._open[-1].wants_key:
             if plain and text == "<<":
-                self._fault(mark, "merge key '<<'; write the keys out")
+                return self._merge_key(mark)
             return self._scalar(mark, text, text)
-        value = _core_schema(text) if plain else text
+        value = self._value(text) if plain else text
         if value is _BAD:
             self._fault(mark, f"the number {shown(text)} is not finite or too long")
             value = None
         return self._scalar(mark, text, value)
+
+    def _value(self, text: str) -> Any:
+        """What a plain scalar means."""
+        return _core_schema(text)
+
+    def _merge_key(self, mark: Any) -> Scalar:
+        self._fault(mark, "merge key '<<'; write the keys out")
+        return self._scalar(mark, "<<", "<<")
+
+    def _counted(self, mark: Any, nodes: int) -> None:
+        self._count += nodes
+        if self._count > MAX_NODES:
+            self._end_with(mark, f"more than {MAX_NODES} values, aliases written out")
+
+    def _deep(self, mark: Any, levels: int) -> None:
+        if len(self._open) + levels > MAX_DEPTH:
+            self._end_with(mark, f"nested deeper than {MAX_DEPTH} levels")
 
     def _scalar(self, mark: Any, text: str, value: Any) -> Scalar:
         return Scalar(self.source, mark.line + 1, mark.column + 1, text, value)
@@ -179,6 +228,83 @@ class _Composer:
     def _fault(self, mark: Any, message: str) -> None:
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
         self.faults.append(Fault(self.source, line, column, message))
+
+    def _end_with(self, mark: Any, message: str) -> NoReturn:
+        self._fault(mark, message)
+        raise _TooMuch
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """What an anchor marks, with its size written out and its height."""
+
+    node: Node
+    size: int = 1
+    height: int = 0
+
+
+class _AliasComposer(_Composer):
+    """Composes what uses aliases and merge keys; what they stand for is shared, not copied."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        self._marked: dict[str, _Marked | None] = {}
+        """None for an anchor whose list or mapping is still open."""
+
+    def _anchored(self, event: Any) -> None:
+        if event.anchor in self._marked:
+            self._fault(event.start_mark, f"anchor {shown('&' + event.anchor)} again; "
+                                          "an alias could mean either")
+        self._marked[event.anchor] = None
+
+    def _resolved(self, event: Any) -> Scalar:
+        node = super()._resolved(event)
+        if event.anchor is not None:
+            self._marked[event.anchor] = _Marked(node)
+        return node
+
+    def _closed(self, done: _Open, node: Node) -> None:
+        if done.anchor is not None:
+            self._marked[done.anchor] = _Marked(node, self._count - done.before, done.height + 1)
+        super()._closed(done, node)
+
+    def _aliased(self, event: Any) -> Node:
+        mark, name = event.start_mark, shown(f"*{event.anchor}")
+        marked = self._marked.get(event.anchor)
+        if marked is None:
+            inside = event.anchor in self._marked
+            self._fault(mark, f"alias {name} stands inside of what it means" if inside
+                        else f"alias {name} before any such anchor")
+            return Mapping(self.source, mark.line + 1, mark.column + 1, ())
+        if self._open and self._open[-1].wants_key:
+            self._fault(mark, f"alias {name} as a key; write it out")
+        self._counted(mark, marked.size)
+        self._deep(mark, marked.height)
+        if self._open:
+            self._open[-1].height = max(self._open[-1].height, marked.height)
+        return replace(marked.node, line=mark.line + 1, column=mark.column + 1)
+
+    def _merge_key(self, mark: Any) -> Scalar:
+        return self._scalar(mark, "<<", _MERGE)
+
+    def _value(self, text: str) -> Any:
+        return text if _HASH.fullmatch(text) else super()._value(text)
+
+    def _mapping(self, done: _Open) -> Mapping:
+        """The mapping with what `<<` brings in behind its own keys."""
+        whole = super()._mapping(done)
+        merge = next((e for e in whole.entries if e[0].value is _MERGE), None)
+        if merge is None:
+            return whole
+        entries = {key.text: (key, value) for key, value in whole.entries if key is not merge[0]}
+        sources = merge[1].items if isinstance(merge[1], Sequence) else (merge[1],)
+        for source in sources:
+            if not isinstance(source, Mapping):
+                self.faults.append(source.fault("'<<' takes in mappings, nothing else"))
+                continue
+            for key, value in source.entries:
+                entries.setdefault(key.text, (key, value))
+        return replace(whole, entries=tuple(entries.values()))
 
 
 def _core_schema(text: str) -> Any:

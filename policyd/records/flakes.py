@@ -1,0 +1,53 @@
+"""The flake ledger: tests that a test run may try more than once, each until its last day.
+
+A JSON file `{"schema": "flake_ledger.v1", "entries": [...]}`; see `Entry` for a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Literal
+
+from policyd.core import jsondocs, nodes
+from policyd.core.decoding import attempt
+from policyd.core.errors import Fault
+from policyd.core.nodes import Node
+from policyd.core.rows import DatedRow, Kind, Parsed
+from policyd.records import fields
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    schema: Literal["flake_ledger.v1"]
+    entries: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    id: fields.Name
+    nodeid: fields.NodeId
+    reason: fields.Reason
+    first_seen: date
+    expires_on: date
+    owner: fields.Name
+    max_runs: Annotated[int, fields.at_least(1)]
+    """How often a run may try the test, the first time included."""
+
+
+def load(path: str, data: bytes, faults: list[Fault]) -> Parsed:
+    node = jsondocs.parse(data, path)
+    attempt(node, Ledger, faults)
+    listed = nodes.get(node, "entries")
+    rows = [_row(path, item.line, entry)
+            for item, entry in fields.rows(listed, Entry, faults)]
+    for item in fields.items(listed, []):
+        fields.in_order_of_days(item, "first_seen", "expires_on", faults)
+    fields.unique(fields.items(listed, []), "id", fields.Name, faults)
+    fields.unique(fields.items(listed, []), "nodeid", fields.NodeId, faults)
+    return Parsed(rows=tuple(rows))
+
+
+def _row(path: str, line: int, entry: Entry) -> DatedRow:
+    return DatedRow(Kind.FLAKE, path, line, entry.id, entry.nodeid, entry.owner, entry.reason,
+                    entry.first_seen, entry.expires_on, entry.max_runs)

@@ -1,0 +1,68 @@
+"""Freezes: relations whose broken pair is tried again, a counted number of times, until a day.
+
+A JSON file: a list of rows, or `{"schema": "freezes.v1", "freezes": [...]}`; see `Freeze`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Literal
+
+from policyd.core import jsondocs, nodes
+from policyd.core.decoding import attempt
+from policyd.core.errors import Fault
+from policyd.core.nodes import Node, Sequence
+from policyd.core.rows import DatedRow, Kind, Parsed
+from policyd.records import fields
+
+_NO_SKIP = ("a freeze skips nothing: the same pair runs again, `reruns` times, and passes "
+            "`pass_needed` times")
+
+
+@dataclass(frozen=True, slots=True)
+class Freezes:
+    schema: Literal["freezes.v1"]
+    freezes: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    relation_id: fields.Name
+    expires: date
+    reruns: Annotated[int, fields.at_least(5)]
+    pass_needed: Annotated[int, fields.at_least(1)]
+    reason: fields.Reason
+    owner: fields.Name
+    since: date | None = None
+
+
+def load(path: str, data: bytes, faults: list[Fault]) -> Parsed:
+    node = jsondocs.parse(data, path)
+    listed: Node | None = node
+    if not isinstance(node, Sequence):
+        attempt(node, Freezes, faults)
+        listed = nodes.get(node, "freezes")
+    rows = []
+    for item in fields.items(listed, faults):
+        plain = fields.refused(item, ("skip", "skipped"), _NO_SKIP, faults)
+        if (freeze := attempt(plain, Freeze, faults)) is not None:
+            rows.append(_row(path, item.line, freeze))
+    _check(fields.items(listed, []), faults)
+    fields.unique(fields.items(listed, []), "relation_id", fields.Name, faults)
+    return Parsed(rows=tuple(rows))
+
+
+def _check(listed: Iterable[Node], faults: list[Fault]) -> None:
+    for row in listed:
+        reruns, needed = fields.peek(row, "reruns", int), fields.peek(row, "pass_needed", int)
+        if reruns is not None and needed is not None and needed > reruns:
+            faults.append(fields.value_of(row, "pass_needed").fault(
+                f"{needed} passes of {reruns} runs cannot be had"))
+        fields.in_order_of_days(row, "since", "expires", faults)
+
+
+def _row(path: str, line: int, freeze: Freeze) -> DatedRow:
+    return DatedRow(Kind.FREEZE, path, line, freeze.relation_id, freeze.relation_id,
+                    freeze.owner, freeze.reason, freeze.since, freeze.expires)

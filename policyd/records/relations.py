@@ -1,0 +1,179 @@
+"""Relation tables: rules between two executions, each row with the functions that try it.
+
+A YAML file `{version: 1, relations: [...]}`; see `Row`. The functions stand in Python files
+beside it. A row stores no expected value; what it may combine is checked by `_FURTHER`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Annotated, Literal
+
+from policyd.core import documents, nodes
+from policyd.core.decoding import attempt
+from policyd.core.errors import Fault
+from policyd.core.nodes import Node, Scalar, Sequence
+from policyd.core.rows import MAX_RECORD_BYTES, DatedRow, Kind, Parsed, Relation
+from policyd.records import fields
+
+_ANSWERS = ("expected", "expect", "expected_output", "golden", "output", "outputs", "result",
+            "answer")
+_NO_ANSWERS = ("a row stores no expected value; it says how the output changes when the input "
+               "does")
+_UNCHANGED = frozenset({"identity", "none", "noop"})
+_Found = Iterator[tuple[str, str]]
+"""Keys, or "" for the whole row, with what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    version: Literal[1]
+    relations: Node
+    defaults: Node | None = None
+
+
+def _folder(text: str) -> str:
+    return text if text == "." else fields.inside(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    id: fields.Name
+    relation: fields.Name
+    """What it says, in one line."""
+    entry: fields.EntryPoint
+    generator: fields.Function
+    compare: Literal["exact", "bag", "tolerance", "quota", "subset", "map", "raises"]
+    status: Literal["blocking", "policy", "freezable"]
+    """A freezable row blocks, too."""
+    roots: tuple[Annotated[str, _folder], ...] = ()
+    arity: Literal[2, 1] = 2
+    """Executions that are compared: a pair, or one whose output has a property."""
+    transform: fields.Function | None = None
+    map: fields.Function | None = None
+    """For `compare: map`, what makes one output of the other."""
+    owner: fields.Name | None = None
+    expires: date | None = None
+    reducer: fields.Name | None = None
+    """The non-associative reducer that makes a row freezable."""
+    safety: bool = False
+    class_: Literal["order", "store", "split-merge", "idempotence", "round-trip", "commuting",
+                    "scale", "duplication", "property"] | None = field(
+                        default=None, metadata={"key": "class"})
+    rounding: fields.Name | None = None
+    """How it rounds, or what becomes of a remainder, in one line."""
+    leases: tuple[fields.Name, ...] = ()
+    quantum: fields.Name | None = None
+    """To what it rounds where it reads a lease, as written."""
+    min_applied: Annotated[int, fields.at_least(1)] = 16
+
+
+def load(path: str, data: bytes, faults: list[Fault]) -> Parsed:
+    node = documents.parse(data, path, max_bytes=MAX_RECORD_BYTES, aliases=True)
+    attempt(node, Table, faults)
+    listed = nodes.get(node, "relations")
+    if isinstance(listed, Sequence) and not listed.items:
+        faults.append(listed.fault("a table without rows proves nothing"))
+    found = [(item.line, row) for item in fields.items(listed, faults)
+             if (row := _row(item, faults)) is not None]
+    fields.unique(fields.items(listed, []), "id", fields.Name, faults)
+    return Parsed(relations=tuple(_relation(path, line, row) for line, row in found),
+                  rows=tuple(_dated(path, line, row) for line, row in found
+                             if row.status == "policy"))
+
+
+def _row(item: Node, faults: list[Fault]) -> Row | None:
+    plain = fields.refused(item, _ANSWERS, _NO_ANSWERS, faults)
+    row = attempt(fields.as_written(plain, "quantum"), Row, faults)
+    for look in _FURTHER:
+        for key, message in look(_Words(item)):
+            faults.append(fields.value_of(item, key).fault(message))
+    return row
+
+
+class _Words:
+    """What a row says, key by key, also where other keys of it are wrong."""
+
+    def __init__(self, row: Node) -> None:
+        self._row = row
+
+    def text(self, key: str) -> str:
+        """As written; nothing where there is no text."""
+        node = nodes.get(self._row, key)
+        return node.text if isinstance(node, Scalar) and node.value is not None else ""
+
+    def has(self, key: str) -> bool:
+        node = nodes.get(self._row, key)
+        return isinstance(node, nodes.Mapping) or bool(self.text(key)) \
+            or (isinstance(node, Sequence) and bool(node.items))
+
+    @property
+    def is_property(self) -> bool:
+        return self.text("arity") == "1"
+
+    @property
+    def blocks(self) -> bool:
+        return self.text("status") in ("blocking", "freezable")
+
+
+def _two_sides(row: _Words) -> _Found:
+    if row.is_property:
+        if row.has("transform"):
+            yield "transform", "a property (arity 1) has one execution, so nothing is transformed"
+    elif not row.has("transform"):
+        yield "transform", "a pair (arity 2) has a transform that makes the second input"
+    elif row.text("transform").lower() in _UNCHANGED:
+        yield "transform", "both sides are the same call, so that the row holds of any code"
+
+
+def _whose(row: _Words) -> _Found:
+    for key in ("owner", "expires"):
+        if row.text("status") == "policy" and not row.has(key):
+            yield key, f"a policy row has {'an owner' if key == 'owner' else 'a last day'}: {key}"
+        elif row.blocks and row.has(key):
+            yield key, f"only a policy row has {key}; a row that blocks does so without end"
+
+
+def _frozen(row: _Words) -> _Found:
+    if row.text("status") != "freezable":
+        return
+    if not row.has("reducer"):
+        yield "reducer", "a freezable row names its reducer, which is not associative"
+    if row.text("safety").lower() == "true":
+        yield "safety", "a row marked safety is never freezable"
+
+
+def _mapped(row: _Words) -> _Found:
+    is_map = row.text("compare") == "map"
+    if is_map and not row.has("map"):
+        yield "map", "`compare: map` names its function under map"
+    elif row.has("map") and not is_map:
+        yield "map", "only `compare: map` uses a function under map"
+
+
+def _rounded(row: _Words) -> _Found:
+    if row.text("class") in ("scale", "duplication") and row.blocks and not row.has("rounding"):
+        yield "class", (f"a row of class {row.text('class')} blocks only when it says what "
+                        "becomes of the remainder, under rounding; until then its status is "
+                        "policy")
+    if row.has("leases") and row.has("rounding") and not row.has("quantum"):
+        yield "rounding", "a row that reads a lease and rounds states its quantum"
+
+
+_FURTHER: tuple[Callable[[_Words], _Found], ...] = (
+    _two_sides, _whose, _frozen, _mapped, _rounded)
+
+
+def _relation(path: str, line: int, row: Row) -> Relation:
+    named = (row.generator, row.transform, row.map)
+    return Relation(row.id, path, line, "policy" if row.status == "policy" else "blocking",
+                    row.status == "freezable", row.leases,
+                    tuple(dict.fromkeys(name for name in named if name is not None)),
+                    row.rounding is not None)
+
+
+def _dated(path: str, line: int, row: Row) -> DatedRow:
+    return DatedRow(Kind.POLICY, path, line, row.id, row.id, row.owner or "", row.relation,
+                    last=row.expires)
