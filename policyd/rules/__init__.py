@@ -6,6 +6,7 @@ from policyd.core.rule import Rule
 from policyd.rules import (
     bounded_renewals,
     gate_open,
+    kept_rows,
     literal_overlap,
     ordinary_refs,
     ordinary_tree,
@@ -25,6 +26,7 @@ ALL: tuple[Rule, ...] = (
     gate_open.RULE,
     valid_records.RULE,
     bounded_renewals.RULE,
+    kept_rows.RULE,
 )
 """In the order in which findings are told."""
 
