@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from policyd.core.rule import Rule
 from policyd.rules import (
+    bare_seeds,
     bounded_renewals,
     gate_open,
     kept_rows,
@@ -27,6 +28,7 @@ ALL: tuple[Rule, ...] = (
     valid_records.RULE,
     bounded_renewals.RULE,
     kept_rows.RULE,
+    bare_seeds.RULE,
 )
 """In the order in which findings are told."""
 
