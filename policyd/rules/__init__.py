@@ -12,6 +12,7 @@ from policyd.rules import (
     ordinary_refs,
     ordinary_tree,
     protected_writers,
+    recorded_receipts,
     separate_authorship,
     valid_records,
     write_set,
@@ -29,6 +30,7 @@ ALL: tuple[Rule, ...] = (
     bounded_renewals.RULE,
     kept_rows.RULE,
     bare_seeds.RULE,
+    recorded_receipts.RULE,
 )
 """In the order in which findings are told."""
 
