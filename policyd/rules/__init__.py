@@ -11,6 +11,7 @@ from policyd.rules import (
     literal_overlap,
     ordinary_refs,
     ordinary_tree,
+    owned_rows,
     protected_writers,
     recorded_receipts,
     separate_authorship,
@@ -31,6 +32,7 @@ ALL: tuple[Rule, ...] = (
     kept_rows.RULE,
     bare_seeds.RULE,
     recorded_receipts.RULE,
+    owned_rows.RULE,
 )
 """In the order in which findings are told."""
 
