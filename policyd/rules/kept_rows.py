@@ -69,7 +69,7 @@ def _repair(update: Update, gone: tuple[Left, ...]) -> Repair:
 
 def _with(before: Records, after: Records, name: str = "agent-7", group: str = "agents",
           *, arriving: bool = False) -> Situation:
-    paths = {one.path for one in (*before.rows, *before.relations)}
+    paths = {row.path for row in before.rows} | {one.path for one in before.relations}
     touches = tuple(Touch(path, ("ledger",)) for path in sorted(paths))
     books = Books(before, after, frozenset(paths))
     return push(*(() if arriving else (touching(*touches),)), update=replace(MAIN, books=books),
