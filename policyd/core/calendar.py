@@ -45,13 +45,16 @@ def step_of(row: DatedRow, today: date) -> int | None:
 
 
 def days_ahead(row: DatedRow, today: date) -> Iterator[date]:
-    """The days after today on which something is to be said or done about a row."""
-    if row.last is None:
+    """The days after today on which something is to be said or done about a row.
+
+    A row may end on the last day that there is: no day comes after it.
+    """
+    left = days_left(row, today)
+    if left is None:
         return
-    for day in (*(row.last - timedelta(days=step) for step in steps(row)),
-                row.last + timedelta(days=1)):
-        if day > today:
-            yield day
+    for ahead in (*(left - step for step in steps(row)), left + 1):
+        if 0 < ahead <= (date.max - today).days:
+            yield today + timedelta(days=ahead)
 
 
 def soon(rows: Iterable[DatedRow], today: date, days: int) -> tuple[DatedRow, ...]:

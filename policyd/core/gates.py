@@ -239,7 +239,7 @@ def plan(want: Gate, have: Written | None, rows: Iterable[DatedRow], today: date
 
 
 def _turned(want: Gate, have: Gate) -> Iterator[Telling]:
-    if want.reasons == have.reasons:
+    if _what(want) == _what(have):
         return
     if want.is_open:
         yield Telling(Event.OPENED, want.ref, have.reasons)
@@ -249,6 +249,11 @@ def _turned(want: Gate, have: Gate) -> Iterator[Telling]:
         yield Telling(Event.CHANGED, want.ref, want.reasons)
 
 
+def _what(gate: Gate) -> frozenset[Reason]:
+    """What closes a gate; that a row moved to another line of its file is no news."""
+    return frozenset(replace(reason, line=None) for reason in gate.reasons)
+
+
 def _told(ref: str, told: Mapping[str, int], rows: Iterable[DatedRow],
           today: date) -> tuple[dict[str, int], tuple[Telling, ...]]:
     """The steps told so far, of rows that are still there, and what is to be told now."""
@@ -256,7 +261,7 @@ def _told(ref: str, told: Mapping[str, int], rows: Iterable[DatedRow],
     due: list[Telling] = []
     for row in rows:
         step, key = calendar.step_of(row, today), calendar.key_of(row)
-        if step is None:
+        if step is None or key in now:
             continue
         now[key] = step
         if key not in told or step < told[key]:
