@@ -6,14 +6,18 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from policyd.adapters import (
     activepolicy,
     clock,
     decisionlog,
+    gatefiles,
+    hints,
     incidents,
+    moment,
     nexthook,
     repoindex,
     reponame,
@@ -31,9 +35,11 @@ from policyd.adapters.hookinput import (
 from policyd.core import index as indexes
 from policyd.core.errors import CannotJudge, PolicydError
 from policyd.core.evaluate import Outcome, Violation
-from policyd.core.facts import ZERO
+from policyd.core.facts import ZERO, Books, Update
 from policyd.core.index import Index
+from policyd.core.paused import Pause, observed
 from policyd.core.policy import Active, Mode
+from policyd.gatehouse import Standing
 from policyd.judge import Judgement, Request, judge, must_refuse, policies_for, resolve
 from policyd.rules import OPTIONS
 
@@ -51,6 +57,10 @@ class _Site:
     repository: str
     git_dir: str
     given: Mapping[str, str]
+    at: datetime
+    """The moment that counts for this push."""
+    pause: Pause | None = None
+    """The pause that holds at this moment."""
 
     @property
     def state(self) -> str:
@@ -95,26 +105,41 @@ def _input() -> bytes:
 
 def _site(active: Active, given: Mapping[str, str]) -> _Site:
     git_dir = os.path.realpath(given.get("GIT_DIR", "."))
-    return _Site(active, reponame.name_of(Path(git_dir), active.settings.roots), git_dir, given)
+    return _Site(active, reponame.name_of(Path(git_dir), active.settings.roots), git_dir, given,
+                 clock.now())
 
 
 def _guarded(site: _Site, lines: Sequence[Line]) -> int:
     """Judge; a failure refuses where a rule enforces for this pusher, else it is reported."""
     policies = policies_for(site.active, site.repository)
     try:
+        statefolder.check(site.state)  # before anything in it is believed
+        site = _at_its_moment(site)
+        policies = policies_for(site.active, site.repository)
         if any(line.ref.startswith(CHECK) for line in lines):
             return _checked(site, lines)
         return _judged(site, lines)
     except Exception as error:
         incident = incidents.report(Path(site.state), "hook", error)
-        refuses = must_refuse(policies, site.pusher, clock.now())
+        refuses = must_refuse(policies, site.pusher, site.at)
         _log_unjudged(site, lines, incident, accepted=not refuses)
         return _unjudged(error, incident) if refuses else ACCEPTED
 
 
+def _at_its_moment(site: _Site) -> _Site:
+    """With the moment that counts, and with what is in force then."""
+    at = moment.of(site.active.settings)
+    pause = gatefiles.pause(site.state)
+    if pause is None or not pause.holds(at):
+        return replace(site, at=at)
+    from policyd.core import telling
+
+    _tell(telling.paused(pause))
+    return replace(site, at=at, pause=pause, active=observed(site.active))
+
+
 def _judged(site: _Site, lines: Sequence[Line]) -> int:
     key = repoindex.key_of(site.git_dir)
-    statefolder.check(site.state)  # before anything in it is believed
     if _is_admitted(site, repoindex.load(site.state, key)):
         _admit(site, key, lines)
         return ACCEPTED
@@ -125,16 +150,35 @@ def _judged(site: _Site, lines: Sequence[Line]) -> int:
         _tell(_told(site, judgement, push_id))
         return REFUSED
     push_id = decisionlog.record(site.state, key, entry)
+    hints.leave(site.state, key, hints.Hint(site.git_dir, {
+        update.ref: update.new for update in judgement.updates
+        if update.guarded and update.branch}))
     if judgement.verdict.of(Mode.WARN):
         _tell(_told(site, judgement, push_id))
+    _tell(_due(site, key, judgement))
     return ACCEPTED
+
+
+def _due(site: _Site, key: str, judgement: Judgement) -> str:
+    """What a maintainer is told of rows that end soon, once a step; "" for anybody else."""
+    if site.pusher is None or "maintainers" not in judgement.pusher.groups:
+        return ""
+    gates = [gate for update in judgement.updates if (gate := update.gate) and gate.soon]
+    if not gates:
+        return ""
+    from policyd.adapters import tolds
+    from policyd.core import telling
+
+    gate, today = gates[0], judgement.today
+    rows = tolds.fresh(site.state, key, site.pusher, gate.soon, today)
+    return telling.due(rows, gate.ref.removeprefix("refs/heads/"), today)
 
 
 def _is_admitted(site: _Site, index: Index) -> bool:
     """Whether enrolment let this pusher make one unjudged push, and this is it."""
     return index.bootstrap is not None and any(
         indexes.admits(index, policy.groups_of(site.pusher),
-                       clock.today(policy.timezone, clock.now()))
+                       clock.today(policy.timezone, site.at))
         for policy in policies_for(site.active, site.repository))
 
 
@@ -154,16 +198,24 @@ def _still_admitting(index: Index) -> Index:
 
 def _judge(site: _Site, key: str, lines: Sequence[Line]) -> Judgement:
     repo = PushedRepo(site.git_dir, *object_folders(site.given))
-    index = _settled(site, key, repo)
-    request = Request(site.git_dir, site.repository, scrubbed(site.given), site.pusher,
-                      clock.now())
+    index, movements = decisionlog.settled(
+        site.state, key,
+        lambda index: {ref: repo.resolve(ref)[1] for ref in indexes.watched(index)},
+        git_dir=_place(site, key))
+    standing = Standing(site.state, key, gatefiles.acts(site.state, key), movements)
+    request = Request(site.git_dir, site.repository, scrubbed(site.given), site.pusher, site.at,
+                      standing)
     return judge(request, site.active, repo, resolve(repo, lines), index)
 
 
-def _settled(site: _Site, key: str, repo: PushedRepo) -> Index:
-    index, _ = decisionlog.settled(site.state, key, lambda index: {
-        ref: repo.resolve(ref)[1] for ref in indexes.watched(index)})
-    return index
+def _place(site: _Site, key: str) -> str:
+    """Where the repository is now; a copy beside the one that was enrolled is another one."""
+    known = repoindex.load(site.state, key).git_dir
+    if known not in ("", site.git_dir) and repoindex.has_key(known, key):
+        raise CannotJudge(f"{site.git_dir} holds the key of {known}: it is a copy of it; "
+                          f"`rm {site.git_dir}/{repoindex.KEY_FILE}` there and "
+                          f"`policyd enroll {site.git_dir}`")
+    return site.git_dir
 
 
 def _checked(site: _Site, lines: Sequence[Line]) -> int:
@@ -201,8 +253,9 @@ def _told(site: _Site, judgement: Judgement, push_id: str, *, check: str | None 
     """What the pusher reads of a judgement."""
     from policyd.core import telling
 
+    gate = next((u.gate for u in judgement.updates if u.ref == check), None)
     told = telling.Answer(push_id, judgement.pusher, judgement.verdict,
-                          judgement.blocks(push_id), check)
+                          judgement.blocks(push_id), check, gate, judgement.today)
     return telling.answer(told, everything=JSON_OPTION in push_options(site.given))
 
 
@@ -212,7 +265,26 @@ def _entry(site: _Site, judgement: Judgement) -> dict[str, object]:
         "pusher": site.pusher, "policy": site.active.digest,
         "updates": indexes.logged(judgement.updates),
         "findings": [_logged(v) for v in judgement.verdict.violations],
+        **_rows(judgement.updates), **({"paused": True} if site.pause else {}),
         "ms": {rule: round(spent, 2) for rule, spent in judgement.verdict.spent.items()}}
+
+
+def _rows(updates: Sequence[Update]) -> dict[str, object]:
+    """What an update does to dated rows and relations, where it does anything."""
+    told = {update.ref: found for update in updates
+            if update.books and (found := _changed_rows(update.books))}
+    return {"rows": told} if told else {}
+
+
+def _changed_rows(books: Books) -> dict[str, list[str]]:
+    from policyd.core import rowchanges
+
+    told = {
+        "added": [f"{row.kind.value} {row.id}" for row in rowchanges.added(books)],
+        "redated": [f"{one.now.kind.value} {one.now.id} to {one.now.last}"
+                    for one in rowchanges.redated(books)],
+        "left": [f"{one.how.value} {one.kind} {one.id}" for one in rowchanges.left(books)]}
+    return {what: found for what, found in told.items() if found}
 
 
 def _logged(violation: Violation) -> dict[str, str]:

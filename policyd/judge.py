@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from functools import partial
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from policyd.adapters import clock, gains
@@ -15,12 +15,14 @@ from policyd.adapters.gitchild import GitChild
 from policyd.adapters.gitrepo import Missing, PushedRepo
 from policyd.adapters.hookinput import Line
 from policyd.adapters.look import Look, RefLine
+from policyd.core import gates
 from policyd.core import index as indexes
 from policyd.core.errors import CannotJudge
 from policyd.core.evaluate import Outcome, Verdict, enforces, evaluate, needs_of, together
 from policyd.core.facts import ZERO, Need, Pusher, Situation, Update
 from policyd.core.index import Index
 from policyd.core.policy import Active, Mode, Policy
+from policyd.gatehouse import Bookkeeper, Standing, record_files
 from policyd.rules import BY_ID
 
 if TYPE_CHECKING:  # what mends a refusal is not imported for a push that is accepted
@@ -39,6 +41,7 @@ class Request:
     """What git gave to the hook, without secrets; git children need it."""
     pusher: str | None
     at: datetime
+    standing: Standing = field(default_factory=Standing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,11 @@ class Judgement:
     updates: tuple[Update, ...]
     pusher: Pusher
     parts: tuple[_Judged, ...]
+
+    @property
+    def today(self) -> date:
+        """The day of the first policy; they differ only by their time zones."""
+        return self.parts[0].given.today
 
     def blocks(self, push_id: str) -> dict[int, Block]:
         """What mends each enforced finding, by its position among them."""
@@ -84,9 +92,20 @@ def judge(request: Request, active: Active, repo: PushedRepo, lines: Sequence[Re
     policies = policies_for(active, request.repository)
     parts = tuple(_part(request, policy, repo, lines, index) for policy in policies)
     verdict = together(tuple(part.verdict for part in parts))
-    updates = tuple(replace(update, guarded=any(p.given.updates[n].guarded for p in parts))
-                    for n, update in enumerate(parts[0].given.updates))
+    updates = tuple(_combined([part.given.updates[n] for part in parts])
+                    for n in range(len(parts[0].given.updates)))
     return Judgement(verdict, updates, parts[0].given.pusher, parts)
+
+
+def _combined(views: Sequence[Update]) -> Update:
+    """One update as all policies see it: guarded, gated and booked where any of them says so."""
+    first = views[0]
+    if len(views) == 1:
+        return first
+    found = [view.gate for view in views if view.gate is not None]
+    return replace(first, guarded=any(view.guarded for view in views),
+                   books=next((view.books for view in views if view.books), None),
+                   gate=reduce(gates.both, found) if found else None)
 
 
 def policies_for(active: Active, repository: str) -> tuple[Policy, ...]:
@@ -139,20 +158,33 @@ def _once(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[Re
     deadline = time.monotonic() + policy.bounds.seconds
     pusher = Pusher(request.pusher, policy.groups_of(request.pusher))
     tips = {ref: tip for ref, tip in index.branches.items() if policy.guards(ref)}
-    look = Look(repo, GitChild(request.git_dir, request.environment, deadline), policy, tips=tips,
-                extra=index.extra, groups=pusher.groups, deadline=deadline)
+    child = GitChild(request.git_dir, request.environment, deadline)
+    look = Look(repo, child, policy, tips=tips, extra=index.extra, groups=pusher.groups,
+                deadline=deadline)
     needs = needs_of(policy, BY_ID)
     try:
         updates = look.updates(lines, needs)
         if Need.LITERALS in needs:
             updates = tuple(_with_literals(look, update, index, request.at, deadline)
                             for update in updates)
+        if needs & {Need.GATE, Need.RECORDS}:
+            updates = _with_books(look, child, request, updates, needs, deadline)
     except Missing as error:
         raise CannotJudge(f"the object {error} is not in the repository; the operator runs "
                           f"`git fsck` in {request.git_dir}") from error
     _refuse_unreadable(policy, updates)
     given = _situation(policy, pusher, updates, empty=not tips, at=request.at)
     return _Judged(policy, look, given, evaluate(given, policy, BY_ID, seconds=time.perf_counter))
+
+
+def _with_books(look: Look, child: GitChild, request: Request, updates: Sequence[Update],
+                needs: frozenset[Need], deadline: float) -> tuple[Update, ...]:
+    files = record_files(look.repo, look.trees, child, request.standing,
+                         look.policy.bounds.lease_bytes)
+    keeper = Bookkeeper(look, files, request.standing,
+                        clock.today(look.policy.timezone, request.at), needs, deadline)
+    pushed = {update.ref: update.tip for update in updates if update.tip is not None}
+    return tuple(keeper.with_books(update, pushed) for update in updates)
 
 
 def _refuse_unreadable(policy: Policy, updates: Sequence[Update]) -> None:

@@ -89,7 +89,8 @@ class Site:
         """The same site elsewhere, enrolled where this one is; faster than making one."""
         site = Site(folder)
         shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
-        for name in ("home/policyd.yaml", "work/.git/config"):
+        indexes = [str(file.relative_to(folder)) for file in site.state.glob("repos/*.json")]
+        for name in ("home/policyd.yaml", "work/.git/config", *indexes):
             file = folder / name
             file.write_text(file.read_text().replace(str(self.folder), str(folder)))
         active = activepolicy.load(site.home, OPTIONS)

@@ -99,15 +99,18 @@ def amend(state: StrPath, key: str, entry: Mapping[str, object],
 
 
 def settled(state: StrPath, key: str, live: Callable[[Index], Mapping[str, str | None]],
-            ) -> tuple[Index, tuple[Movement, ...]]:
+            git_dir: str = "") -> tuple[Index, tuple[Movement, ...]]:
     """The index settled with the live refs, stored where that changed it, and what moved.
 
     `live` reads the refs of `core.index.watched`; it is called under the lock, which is what
-    makes its values comparable with the index. Raises CannotJudge.
+    makes its values comparable with the index. `git_dir`, where given, is where the repository
+    is met now. Raises CannotJudge.
     """
     with _opened(state) as log:
         index = _current(log, key, _finish_last(log))
         found, movements = indexes.settle(index, live(index))
+        if git_dir:
+            found = replace(found, git_dir=git_dir)
         if found != index:
             repoindex.store(state, found)
     return found, movements

@@ -48,6 +48,29 @@ class GitChild:
                               "makes git available to the hook") from error
         return [bytes.fromhex(line) for line in told.decode("ascii").split()]
 
+    def sha256(self, blob: bytes) -> str:
+        """The SHA-256 of a blob's content in hex, streamed: it is never held whole."""
+        from hashlib import sha256
+
+        digest = sha256()
+        try:
+            with self._start(["cat-file", "blob", blob.hex()], None) as child:
+                out = child.stdout
+                while out is not None and (piece := self._piece(child, out)):
+                    digest.update(piece)
+                self._finish(child, ok=(0,))
+        except OSError as error:
+            raise CannotJudge(f"git cat-file cannot be asked: {because(error)}; the operator "
+                              "makes git available to the hook") from error
+        return digest.hexdigest()
+
+    def _piece(self, child: subprocess.Popen[bytes], out: IO[bytes]) -> bytes:
+        left = self._deadline - time.monotonic()
+        if left <= 0 or not select.select([out], [], [], left)[0]:
+            child.kill()
+            raise CannotJudge("git did not answer within the policy's bound `seconds`")
+        return os.read(out.fileno(), 1 << 20)
+
     def diffs(self, pairs: Sequence[Pair]) -> Iterator[list[Change]]:
         """For each pair of trees, in order, the changed paths (git-diff-tree(1), raw format).
 

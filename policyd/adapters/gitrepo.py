@@ -93,6 +93,13 @@ class PushedRepo:
                 found[name] = oid
         return found
 
+    def names(self, prefix: str) -> Iterator[str]:
+        """The names of all refs below a prefix, such as `refs/heads/`."""
+        for raw in self._repo.raw_listall_references():
+            name = raw.decode("utf-8", "surrogateescape")
+            if name.startswith(prefix):
+                yield name
+
     def read(self, oid: bytes) -> tuple[str, bytes]:
         """Kind and content of an object. Raises Missing."""
         try:

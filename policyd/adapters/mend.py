@@ -83,7 +83,8 @@ class Mending:
         update = next(u for u in self._given.updates if u.ref == finding.ref)
         same = [other for other in self._found if other.ref == update.ref]
         start = _Part(frozenset(), frozenset()).with_all(same)
-        base, split = self._base(update, start, apart=finding.repair.kind == "apart")
+        apart = finding.repair.kind == "apart"
+        base, split = self._base(update, start, apart=apart)
         onto = self._onto(update, base, split)
         fresh = self._fresh(update)
         zones = self._zones(split)
@@ -102,8 +103,9 @@ class Mending:
 
         What is kept apart from commits that the ref holds already is made on the boundary too.
         """
+        gate = update.gate if apart else update.stands
         for base in self._bases(update):
-            split = self._split(update, base, start)
+            split = self._split(replace(update, gate=gate), base, start)
             if split.passes and (split.rest or not apart):
                 return base, split
         return base, split
@@ -163,9 +165,10 @@ class Mending:
         """One commit on the base that changes this, pushed where a mended push goes."""
         touches = tuple(touch for touch in changed if touch.zones)
         start = Update(update.ref, Op.UPDATE, base.commit, update.tip, update.tip,
-                       guarded=update.guarded)
+                       guarded=update.guarded, gate=update.gate)
         if not base.forward and not self._creates(update):
-            start = replace(start, ref=self._fresh(update), op=Op.CREATE, old=None, guarded=False)
+            start = replace(start, ref=self._fresh(update), op=Op.CREATE, old=None,
+                            guarded=False, gate=None)
         before = tuple(touch for commit in base.behind for touch in commit.touches)
         return replace(start, judged=1, commits=(*base.behind, Commit("", touches)),
                        net=(*before, *touches), arrivals=touches if start.guarded else (),
@@ -174,7 +177,8 @@ class Mending:
     def _aside(self, update: Update) -> Update:
         """The very same commits, pushed to a branch of their own."""
         return replace(update, ref=self._fresh(update), op=Op.CREATE, old=None, guarded=False,
-                       namespace="judge", arrivals=(), claim=None, twice=False, literals=None)
+                       namespace="judge", arrivals=(), claim=None, twice=False, literals=None,
+                       books=None, gate=None)
 
     def _creates(self, update: Update) -> bool:
         """Whether the pusher may create the ref with what is mended."""

@@ -34,6 +34,14 @@ def key_of(repo: StrPath) -> str:
     return key
 
 
+def has_key(repo: StrPath, key: str) -> bool:
+    """Whether a repository at this place holds this key."""
+    try:
+        return key_of(repo) == key
+    except CannotJudge:
+        return False
+
+
 def write_key(repo: StrPath) -> str:
     """Give a repository a new key. Raises CannotJudge; where one exists, it stays."""
     path, key = os.path.join(repo, KEY_FILE), os.urandom(16).hex()
@@ -59,6 +67,11 @@ def remove_key(repo: StrPath) -> bool:
         return False
     statefolder.sync_folder(repo)
     return True
+
+
+def is_key(text: str) -> bool:
+    """Whether this is the form of a key."""
+    return _KEY.fullmatch(text) is not None
 
 
 def path_of(state: StrPath, key: str) -> str:

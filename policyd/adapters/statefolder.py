@@ -78,17 +78,19 @@ def subfolder(state: StrPath, name: str) -> str:
     return path
 
 
-def replace(path: str, data: bytes, *, mode: int = 0o600) -> None:
+def replace(path: str, data: bytes, *, mode: int = 0o600, durable: bool = True) -> None:
     """Put a file in place, durably: after a power cut it is the old one or the new one, whole.
 
+    What can be worked out anew need not be `durable`; a killed process still leaves it whole.
     Raises CannotJudge, and leaves the old file.
     """
     folder, name = os.path.split(path)
     draft = os.path.join(folder, f".{name}.{os.getpid()}")
     try:
-        _write_draft(draft, data, mode)
+        _write_draft(draft, data, mode, durable=durable)
         os.replace(draft, path)
-        sync_folder(folder)
+        if durable:
+            sync_folder(folder)
     except OSError as error:
         _forget(draft)
         raise cannot_write("file", path, error) from error
@@ -168,12 +170,13 @@ def _is_still(path: str, fd: int) -> bool:
         return False
 
 
-def _write_draft(draft: str, data: bytes, mode: int) -> None:
+def _write_draft(draft: str, data: bytes, mode: int, *, durable: bool) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
     fd = os.open(draft, flags, mode)
     try:
         write_all(fd, data)
-        os.fsync(fd)
+        if durable:
+            os.fsync(fd)
     finally:
         os.close(fd)
 

@@ -202,7 +202,8 @@ def _record(case: _Case) -> list[str]:
         return [*_added(case, key, tips, extra, entry), *map(_moved, movements)]
     now = clock.now().isoformat(timespec="milliseconds")
     decisionlog.begin(case.state, Index(
-        key, now, not refs, tips, extra, bootstrap=case.bootstrap), entry)
+        key, now, not refs, tips, extra, bootstrap=case.bootstrap,
+        git_dir=str(case.git_dir)), entry)
     return [*([f"recorded anew: {anew}"] if anew else []), _recorded(tips, extra),
             *_chance(case)]
 
@@ -214,7 +215,8 @@ def _added(case: _Case, key: str, tips: Mapping[str, str], extra: Sequence[str],
 
     def change(index: Index) -> Index:
         more = indexes.with_more(index, tips, extra)
-        return replace(more, bootstrap=case.bootstrap or more.bootstrap)
+        return replace(more, bootstrap=case.bootstrap or more.bootstrap,
+                       git_dir=str(case.git_dir))
 
     decisionlog.amend(case.state, key, entry, change)
     after = change(before)

@@ -92,6 +92,7 @@ class BoundsAuthored:
     max_blob_bytes: Count = Bounds().max_blob_bytes
     seconds: Annotated[float, _positive] = Bounds().seconds
     lookback_files: Count = Bounds().lookback_files
+    lease_bytes: Count = Bounds().lease_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ def _policy(authored: PolicyAuthored, name: str, listed: tuple[Clause, ...],
         rewriters=authored.rewriters,
         namespaces=_namespaces(authored.namespaces),
         bounds=Bounds(bounds.max_commits, bounds.max_files, bounds.max_blob_bytes,
-                      bounds.seconds, bounds.lookback_files),
+                      bounds.seconds, bounds.lookback_files, bounds.lease_bytes),
         timezone=authored.timezone,
         zones=(*(Zone(zone, patterns) for zone, patterns in authored.zones.items()), *made),
         groups=authored.groups,

@@ -17,12 +17,13 @@ from datetime import date
 from enum import Enum
 from functools import cache
 from hashlib import sha256
-from typing import Any, Union, cast, get_args, get_origin
+from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 from policyd.core.errors import CannotJudge
 from policyd.core.policy import Active, Clause, Policy, Settings
 
 FORMAT = 3
+T = TypeVar("T")
 _REMEDY = "the operator repairs it with `policyd policy apply`"
 
 
@@ -80,6 +81,14 @@ def _body(settings: Settings, policies: tuple[Policy, ...]) -> bytes:
 
 def _dumped(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def thawed(raw: Any, type_: type[T]) -> T:
+    """What `plain` made of a value of this type, as that value again.
+
+    Raises ValueError, TypeError, KeyError or AttributeError where it is none.
+    """
+    return cast(T, _Thaw({}).value(raw, type_))
 
 
 def plain(value: Any) -> Any:

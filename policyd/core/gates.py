@@ -7,13 +7,16 @@ is written down. `plan` says what changed and whom to tell.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from enum import Enum
 
 from policyd.core import calendar
 from policyd.core.movement import Movement
 from policyd.core.rows import DATED, DatedRow, Drift, Identity, Kind, Records
+
+SOON = 30
+"""Days."""
 
 
 class Cause(Enum):
@@ -93,6 +96,8 @@ class Gate:
     reasons: tuple[Reason, ...] = ()
     waived: tuple[tuple[str, date], ...] = ()
     """The rows that an operator lets pass, and until when."""
+    soon: tuple[DatedRow, ...] = ()
+    """The rows that end within `SOON` days, the nearest first."""
 
     @property
     def is_open(self) -> bool:
@@ -104,7 +109,7 @@ class Given:
     """What a gate depends on besides the records: the day, and what was done to the branch."""
 
     today: date
-    acts: Acts = Acts()
+    acts: Acts = field(default_factory=Acts)
     movements: tuple[Movement, ...] = ()
 
 
@@ -114,13 +119,15 @@ def desired(ref: str, records: Records, given: Given) -> Gate:
     let = {identity for identity, _, _ in passing}
     reasons = (*_moved(ref, given.movements), *_held(ref, given.acts),
                *_invalid(records), *_drifted(records, let), *_expired(records, given.today, let))
-    return Gate(ref, reasons, tuple((row, until) for _, row, until in passing))
+    return Gate(ref, reasons, tuple((row, until) for _, row, until in passing),
+                calendar.soon(records.rows, given.today, SOON))
 
 
 def both(one: Gate, other: Gate) -> Gate:
     """The gate of a branch that two policies look at: closed when either closes it."""
     return replace(one, reasons=tuple(dict.fromkeys((*one.reasons, *other.reasons))),
-                   waived=tuple(dict.fromkeys((*one.waived, *other.waived))))
+                   waived=tuple(dict.fromkeys((*one.waived, *other.waived))),
+                   soon=tuple(dict.fromkeys((*one.soon, *other.soon))))
 
 
 def closes_on(row: DatedRow) -> bool:

@@ -19,7 +19,7 @@ from policyd.core.errors import CannotJudge
 from policyd.core.facts import ZERO, Op, Update
 from policyd.core.movement import Movement
 
-FORMAT = 3
+FORMAT = 4
 ACCEPTED = "accepted"
 """The `verdict` of log entries that may move a recorded tip."""
 
@@ -82,6 +82,8 @@ class Index:
     bootstrap: Bootstrap | None = None
     applied: Position = field(default=START)
     """The last log entry of this repository that is in here."""
+    git_dir: str = ""
+    """Where the repository was when a push or an operator last met it; an absolute path."""
 
 
 def watched(index: Index) -> tuple[str, ...]:
@@ -183,6 +185,7 @@ def to_json(index: Index) -> bytes:
     raw = {
         "format": FORMAT,
         "key": index.key,
+        "git_dir": index.git_dir,
         "enrolled": index.enrolled,
         "empty": index.empty,
         "applied": [index.applied.n, index.applied.hash],
@@ -290,6 +293,7 @@ def _index(raw: Mapping[str, Any]) -> Index:
         moves=tuple(Move(_ref(ref), _oid(old), _moment(at)) for ref, old, at in raw["moves"]),
         bootstrap=_bootstrap(raw["bootstrap"]),
         applied=Position(_count(n), _text(head)),
+        git_dir=_text(raw["git_dir"]),
     )
 
 

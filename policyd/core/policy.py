@@ -38,6 +38,8 @@ class Bounds:
     max_blob_bytes: int = 1_048_576
     seconds: float = 5.0
     lookback_files: int = 500
+    lease_bytes: int = 67_108_864
+    """Of leased corpora that are hashed anew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,8 +86,8 @@ def warning(violations: Sequence[Violation], pusher: Pusher) -> str:
 
 def unjudged(reason: str, incident: str, word: str) -> str:
     """What a pusher reads when the push could not be judged. `reason` is one sentence."""
-    lines = _wrapped(f"policyd: could not be judged: {printable(reason)}", "  ")
-    lines += _wrapped(f"nothing was stored, and nothing is wrong with your commits; incident "
+    lines = wrapped(f"policyd: could not be judged: {printable(reason)}", "  ")
+    lines += wrapped(f"nothing was stored, and nothing is wrong with your commits; incident "
                       f"{printable(incident)}, for the operator", "  ")
     lines.append(for_programs(incident, [], word))
     return "\n".join(lines) + "\n"
@@ -141,7 +141,7 @@ def _scene(hit: Violation, pusher: Pusher) -> list[str]:
     name = pusher.name if pusher.name is not None else "(no name)"
     scene = f", {hit.finding.scene}" if hit.finding.scene else ""
     text = f"  {printable(f'{name} to {hit.finding.ref}{scene}')}"
-    return _wrapped(shortened(text, LONGEST), "    ")
+    return wrapped(shortened(text, LONGEST), "    ")
 
 
 def _further(hit: Violation, first: Violation) -> str:
@@ -184,11 +184,12 @@ def _command(line: str) -> str:
 
 
 def _labelled(label: str, text: str) -> list[str]:
-    return _wrapped(shortened(label + printable(text), LONGEST), " " * len(label))
+    return wrapped(shortened(label + printable(text), LONGEST), " " * len(label))
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
-    """Only the first line starts at the left: what goes on can pass for no line of ours."""
+def wrapped(text: str, indent: str) -> list[str]:
+    """Lines that fit. Only the first starts at the left: what goes on can pass for no line of
+    ours."""
     return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=True,
                 break_on_hyphens=False)
 

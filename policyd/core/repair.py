@@ -21,7 +21,7 @@ SHORT = 12
 """Digits of a commit id in a command."""
 
 FIRST = ("stop", "unshallow", "give-back", "apart", "one-by-one", "drop", "in-order", "elsewhere",
-         "retry", "writer-pushes")
+         "retry", "wait", "writer-pushes")
 """Kinds of repair. Of several for one ref the first is told, because it mends the others too.
 
 All else (`ask`, `edit`) is advice, told beside any of these.
@@ -208,6 +208,13 @@ def _drop(_finding: Finding, ground: Ground, _: str) -> Block | None:
         *_commit("Take an odd entry out", ground.onto, pending=ground.pending)), Next.EDIT)
 
 
+def _wait(finding: Finding, ground: Ground, _: str) -> Block:
+    """The work is kept on a branch that no gate binds; the rest is said, not run."""
+    says, *rest = finding.repair.words
+    return Block(says, (_push(ground.tip, ground.fresh), *(f"# {line}" for line in rest)),
+                 Next.WAIT)
+
+
 def _writer_pushes(_finding: Finding, ground: Ground, _: str) -> Block:
     return Block(f"it comes with what others wrote; {_people(ground)} can make this push:", (
         _push(ground.new, ground.ref),), Next.STOP)
@@ -268,6 +275,6 @@ def _short(commit: str | None) -> str:
 _BLOCKS: Mapping[str, Callable[[Finding, Ground, str], Block | None]] = {
     "give-back": _give_back, "apart": _apart, "one-by-one": _one_by_one, "drop": _drop,
     "in-order": _in_order, "elsewhere": _elsewhere, "retry": _retry, "unshallow": _unshallow,
-    "writer-pushes": _writer_pushes,
+    "wait": _wait, "writer-pushes": _writer_pushes,
 }
 """Other kinds are words alone."""

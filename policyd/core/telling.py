@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
-from policyd.core import render
+from policyd.core import calendar, closure, render
 from policyd.core.evaluate import Verdict, Violation
 from policyd.core.facts import Pusher
+from policyd.core.gates import SOON, Gate, closes_on
+from policyd.core.paused import Pause
 from policyd.core.policy import Mode
 from policyd.core.repair import Block
+from policyd.core.rows import DatedRow
+
+SHOWN = 5
+"""Rows that are shown; the rest are a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,9 @@ class Answer:
     """What mends each enforced finding, by its position among them."""
     check: str | None = None
     """The branch that a question was about; None for a push."""
+    gate: Gate | None = None
+    """The branch's gate, for a question."""
+    today: date = date.min
 
 
 def answer(told: Answer, *, everything: bool) -> str:
@@ -41,6 +51,48 @@ def cannot_ask(reason: str, push_id: str) -> str:
     """What somebody reads whose push to refs/check/ is no question that can be answered."""
     return (f"policyd: check: {render.printable(reason)}\n"
             f"{render.for_programs(push_id, [], 'stop')}\n")
+
+
+def paused(pause: Pause) -> str:
+    """What everybody reads while nothing is enforced."""
+    return _lines(f"policyd: paused until {pause.until} by {pause.operator}: nothing is refused "
+                  f"({pause.reason})")
+
+
+def due(rows: Sequence[DatedRow], branch: str, today: date) -> str:
+    """What a maintainer reads of rows that end soon, behind a push that was accepted."""
+    lines = [_due(row, branch, today) for row in rows[:SHOWN]]
+    if len(rows) > SHOWN:
+        lines.append(f"  and {len(rows) - SHOWN} more; see `policyd status`\n")
+    return "".join(lines)
+
+
+def _due(row: DatedRow, branch: str, today: date) -> str:
+    left = calendar.days_left(row, today) or 0
+    when = ("today is its last day", "tomorrow is its last day")[left] if left < 2 else \
+        f"{left} days left"
+    ends = f"closes {branch} behind {row.last}" if closes_on(row) else f"ends {row.last}"
+    return _lines(f"policyd: note: {row.kind.value} row {row.id} {ends}, {when}; "
+                  f"{row.path}:{row.line}, owner {row.owner}")
+
+
+def _gate(told: Answer, branch: str) -> str:
+    """The gate, and what closes it next."""
+    gate = told.gate
+    if gate is None:
+        return ""
+    if not gate.is_open:
+        more = f" and {len(gate.reasons) - 1} more" if len(gate.reasons) > 1 else ""
+        return _lines(f"  {branch} is closed to source by {closure.brief(gate.reasons[0])}{more}")
+    row = next(filter(closes_on, gate.soon), None)
+    if row is None:
+        return _lines(f"  {branch} is open; nothing closes it within {SOON} days")
+    return _lines(f"  {branch} is open; row {row.id} closes it behind {row.last}, "
+                  f"owner {row.owner}")
+
+
+def _lines(text: str) -> str:
+    return "\n".join(render.wrapped(render.printable(text), "  ")) + "\n"
 
 
 def whole(told: Answer) -> str:
@@ -65,9 +117,10 @@ def _question(told: Answer) -> str:
     branch = render.printable(str(told.check).removeprefix("refs/heads/"))
     enforced, warned = told.verdict.of(Mode.ENFORCE), told.verdict.of(Mode.WARN)
     if enforced:
-        return f"policyd: check: {branch} would refuse this\n{_rejection(told, enforced)}"
+        return (f"policyd: check: {branch} would refuse this\n{_gate(told, branch)}"
+                f"{_rejection(told, enforced)}")
     warnings = render.warning(warned, told.pusher) if warned else ""
-    return (f"policyd: check: {branch} would take this\n{warnings}"
+    return (f"policyd: check: {branch} would take this\n{warnings}{_gate(told, branch)}"
             f"{render.for_programs(told.push_id, [], 'push')}\n")
 
 

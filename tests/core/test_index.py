@@ -167,7 +167,7 @@ def test_names_in_any_bytes_survive_the_file():
 
 
 @pytest.mark.parametrize("damage", [
-    b"", b"{", b"[]", b"null", b"{}", b"\xff", b"[" * 100_000, b'{"format":3}',
+    b"", b"{", b"[]", b"null", b"{}", b"\xff", b"[" * 100_000, b'{"format":4}',
 ], ids=lambda data: repr(data[:12]))
 def test_a_damaged_file_is_named_with_what_to_do(damage: bytes):
     with pytest.raises(CannotJudge, match=r"index /s/k\.json is damaged .*policyd enroll REPO"):
@@ -207,8 +207,8 @@ def test_a_step_that_git_did_not_take_is_no_move():
 
 
 def test_another_format_is_told_from_damage():
-    data = to_json(index()).replace(b'"format":3', b'"format":4')
-    with pytest.raises(CannotJudge, match=r"written by another version of policyd \(format 4"):
+    data = to_json(index()).replace(b'"format":4', b'"format":5')
+    with pytest.raises(CannotJudge, match=r"written by another version of policyd \(format 5"):
         from_json(data, source="x")
 
 

@@ -22,8 +22,9 @@ import pytest
 from pushing import ZERO, accepted, by_hand, last, made, reason, refused, rules, unjudged
 from sites import MAIN, Site
 
-from policyd.adapters import hookfiles, repoindex
+from policyd.adapters import activepolicy, hookfiles, moment, repoindex
 from policyd.core.index import Bootstrap
+from policyd.rules import OPTIONS
 
 APART = {"separate-authorship"}
 RECEIPT = "oracle/receipts/expected.json"
@@ -123,6 +124,7 @@ def test_of_two_first_pushes_at_once_one_is_taken_unjudged(empty_site):
         index, bootstrap=Bootstrap(date(2099, 1, 1), "maintainers")))
     mixed(site)
     environment = site.environment(REMOTE_USER="alice")
+    moment.of(activepolicy.load(site.home, OPTIONS).settings)  # kept, so that nobody waits for it
     with open(site.state / "lock", "rb+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         pushes = [subprocess.Popen(["git", "push", "origin", f"HEAD:{ref}"], cwd=site.work,

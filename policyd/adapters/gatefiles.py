@@ -1,0 +1,151 @@
+"""What is written down of gates: operators' acts, pauses, and what the daemon saw last.
+
+STATE/acts/KEY.json and STATE/pause.json are promises: durable, and written with their log entry
+under the lock. STATE/gates/KEY.json and STATE/daemon.json are the daemon's notes for people and
+machines; no push believes them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from policyd.adapters import statefolder
+from policyd.adapters.statefolder import StrPath, because
+from policyd.core.errors import CannotJudge
+from policyd.core.frozen import plain, thawed
+from policyd.core.gates import Acts, Written
+from policyd.core.paused import Pause
+
+ACTS, GATES = "acts", "gates"
+PAUSE, DAEMON = "pause.json", "daemon.json"
+FORMAT = 1
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What the daemon wrote of one repository at its last look."""
+
+    repository: str
+    git_dir: str
+    gates: Mapping[str, Written] = field(default_factory=dict)
+    """By the full name of each guarded branch."""
+    looked: str = ""
+    """When, a date-time."""
+    digest: str = ""
+    """Of the policies that it was looked at with."""
+    tips: Mapping[str, str] = field(default_factory=dict)
+    """What the branches held."""
+    next: str | None = None
+    """The next moment at which something changes by itself, a date-time."""
+    problem: str = ""
+    """Why it could not be looked at; what is noted beside it is old then."""
+    seen: str = ""
+    """What `adapters.refstat` saw, so that an unchanged repository is not looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """That the daemon lives, and what it is."""
+
+    pid: int
+    started: str
+    beat: str
+    version: str
+    digest: str
+    repositories: int
+    rescan_seconds: float
+    lost: str = ""
+    """Why events do not arrive, so that only the rescan finds changes; empty when they do."""
+
+
+def acts(state: StrPath, key: str) -> Acts:
+    """Raises CannotJudge: a hold that cannot be read still holds."""
+    return _loaded(os.path.join(state, ACTS, f"{key}.json"), Acts, "acts") or Acts()
+
+
+def store_acts(state: StrPath, key: str, new: Acts) -> None:
+    """Under the lock of the state folder."""
+    statefolder.subfolder(state, ACTS)
+    _stored(os.path.join(state, ACTS, f"{key}.json"), new)
+
+
+def pause(state: StrPath) -> Pause | None:
+    """The last pause, over or not. Raises CannotJudge."""
+    return _loaded(os.path.join(state, PAUSE), Pause, "pause")
+
+
+def store_pause(state: StrPath, new: Pause) -> None:
+    """Under the lock of the state folder."""
+    _stored(os.path.join(state, PAUSE), new)
+
+
+def noted(state: StrPath, key: str) -> Noted | None:
+    """What the daemon saw last; None where that is nothing, or cannot be read."""
+    try:
+        return _loaded(os.path.join(state, GATES, f"{key}.json"), Noted, "gates")
+    except CannotJudge:
+        return None
+
+
+def note(state: StrPath, key: str, new: Noted) -> None:
+    """Not durable: after a power cut the daemon looks again. Raises CannotJudge."""
+    path = os.path.join(state, GATES, f"{key}.json")
+    try:
+        statefolder.replace(path, _bytes(new), durable=False)
+    except CannotJudge:
+        statefolder.subfolder(state, GATES)
+        statefolder.replace(path, _bytes(new), durable=False)
+
+
+def forget(state: StrPath, key: str) -> None:
+    """Take away what was noted of a repository that is gone."""
+    try:
+        os.unlink(os.path.join(state, GATES, f"{key}.json"))
+    except FileNotFoundError:
+        return
+
+
+def heartbeat(state: StrPath) -> Heartbeat | None:
+    """The daemon's last sign; None where there is none that can be read."""
+    try:
+        return _loaded(os.path.join(state, DAEMON), Heartbeat, "heartbeat")
+    except CannotJudge:
+        return None
+
+
+def beat(state: StrPath, new: Heartbeat) -> None:
+    """Raises CannotJudge."""
+    statefolder.replace(os.path.join(state, DAEMON), _bytes(new), durable=False)
+
+
+def _loaded(path: str, type_: type[T], what: str) -> T | None:
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CannotJudge(f"{what} {path} cannot be read: {because(error)}") from error
+    try:
+        raw: Any = json.loads(data)
+        if raw["format"] != FORMAT:
+            raise ValueError(f"format {raw['format']!r}, this policyd reads {FORMAT}")
+        return thawed(raw["value"], type_)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise CannotJudge(f"{what} {path} is damaged ({type(error).__name__}: {error}); put it "
+                          "back from a backup, or remove it and decide anew") from error
+
+
+def _stored(path: str, value: object) -> None:
+    statefolder.replace(path, _bytes(value))
+
+
+def _bytes(value: object) -> bytes:
+    return json.dumps({"format": FORMAT, "value": plain(value)},
+                      separators=(",", ":")).encode("ascii") + b"\n"

@@ -1,0 +1,34 @@
+"""Whether anything that a repository's gates depend on may have changed, told from stat alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from hashlib import blake2b
+
+_HEADS = "refs/heads/"
+
+
+def seen(state: str, key: str, git_dir: str, branches: Iterable[str], digest: str) -> str:
+    """A text that differs once refs, index or operators' acts were written, or policies changed.
+
+    `branches` are the full names of the guarded branches there are. A branch that is new shows
+    by the folder that it appears in.
+    """
+    names = sorted(branches)
+    folders = {"", *(os.path.dirname(name.removeprefix(_HEADS)) for name in names)}
+    paths = [os.path.join(state, "repos", f"{key}.json"),
+             os.path.join(state, "acts", f"{key}.json"),
+             *(os.path.join(git_dir, name) for name in (
+                 "policyd-key", "packed-refs", "reftable/tables.list", *names)),
+             *(os.path.join(git_dir, _HEADS, folder) for folder in sorted(folders))]
+    marks = (digest, git_dir, *names, *map(_mark, paths))
+    return blake2b("\0".join(marks).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+
+
+def _mark(path: str) -> str:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return "-"
+    return f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"

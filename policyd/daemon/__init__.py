@@ -1,0 +1,1 @@
+"""The daemon: wakes, looks at everything from scratch, writes down, tells."""
