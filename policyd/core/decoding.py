@@ -10,6 +10,7 @@ from collections import abc
 from collections.abc import Callable
 from datetime import date
 from enum import Enum
+from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
@@ -60,25 +61,10 @@ class _Decoder:
         self._whole = whole
 
     def value(self, node: Node, type_: Any) -> Any:
-        origin = get_origin(type_)
-        for applies, build in self._builders():
-            if applies(type_, origin):
-                return build(node, type_)
-        raise TypeError(f"no way to decode {type_!r}")
+        return _builder_of(type_)(self, node, type_)
 
-    def _builders(self) -> tuple[tuple[Callable[[Any, Any], bool],
-                                       Callable[[Node, Any], Any]], ...]:
-        return (
-            (lambda t, _: t == Node, lambda node, _: node),
-            (lambda t, _: t in _EXPECTED, self._leaf),
-            (lambda _, origin: origin is Annotated, self._refined),
-            (lambda _, origin: origin in (Union, types.UnionType), self._optional),
-            (lambda _, origin: origin is Literal, self._choice),
-            (lambda _, origin: origin is tuple, self._sequence),
-            (lambda _, origin: origin in (dict, abc.Mapping), self._mapping),
-            (lambda t, _: isinstance(t, type) and issubclass(t, Enum), self._choice),
-            (lambda t, _: dataclasses.is_dataclass(t), self._record),
-        )
+    def _node(self, node: Node, _: Any) -> Any:
+        return node
 
     def _bad(self, node: Located, message: str) -> Any:
         self._faults.append(node.fault(message))
@@ -138,8 +124,7 @@ class _Decoder:
     def _record(self, node: Node, type_: Any) -> Any:
         if not isinstance(node, Mapping):
             return self._bad(node, f"expected a mapping, found {_described(node)}")
-        fields = {f.metadata.get("key", f.name): f for f in dataclasses.fields(type_) if f.init}
-        hints = typing.get_type_hints(type_, include_extras=True)
+        fields, hints = _shape(type_)
         values: dict[str, Any] = {}
         for key, value in node.entries:
             if key.text in fields:
@@ -156,6 +141,37 @@ class _Decoder:
         return _BAD if any(v is _BAD for v in values.values()) else type_(**values)
 
 
+_Builder = Callable[[_Decoder, Node, Any], Any]
+_BUILDERS: tuple[tuple[Callable[[Any, Any], bool], _Builder], ...] = (
+    (lambda t, _: t in (Node, Node | None), _Decoder._node),
+    (lambda t, _: t in _EXPECTED, _Decoder._leaf),
+    (lambda _, origin: origin is Annotated, _Decoder._refined),
+    (lambda _, origin: origin in (Union, types.UnionType), _Decoder._optional),
+    (lambda _, origin: origin is Literal, _Decoder._choice),
+    (lambda _, origin: origin is tuple, _Decoder._sequence),
+    (lambda _, origin: origin in (dict, abc.Mapping), _Decoder._mapping),
+    (lambda t, _: isinstance(t, type) and issubclass(t, Enum), _Decoder._choice),
+    (lambda t, _: dataclasses.is_dataclass(t), _Decoder._record),
+)
+
+
+@lru_cache(maxsize=1024)
+def _builder_of(type_: Any) -> _Builder:
+    """How values of a type are built. Kept: a record file holds tens of thousands of them."""
+    origin = get_origin(type_)
+    for applies, build in _BUILDERS:
+        if applies(type_, origin):
+            return build
+    raise TypeError(f"no way to decode {type_!r}")
+
+
+@lru_cache(maxsize=256)
+def _shape(type_: Any) -> tuple[dict[str, dataclasses.Field[Any]], dict[str, Any]]:
+    """The fields of a dataclass by their keys, and their types by their names."""
+    fields = {f.metadata.get("key", f.name): f for f in dataclasses.fields(type_) if f.init}
+    return fields, typing.get_type_hints(type_, include_extras=True)
+
+
 def unknown(what: str, name: str, known: list[str]) -> str:
     """The message for a name that is none of the known ones, with the nearest or all of them."""
     hint = _suggestion(name, known) or f"; known: {', '.join(known) or 'none'}"
@@ -163,7 +179,7 @@ def unknown(what: str, name: str, known: list[str]) -> str:
 
 
 def _suggestion(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name[:60], known, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 

@@ -30,6 +30,8 @@ _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NON_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_DIRECTIVE = re.compile("(?:\\A|(?<=[\n\r\x85\u2028\u2029]))%")
+"""Refused before libyaml sees them: a megabyte of them costs it minutes."""
 _CONSTANTS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -44,27 +46,48 @@ def parse(data: bytes, source: str, *, max_bytes: int = MAX_BYTES, aliases: bool
     With `aliases`, an alias is what its anchor marks (standing where the alias stands), `<<`
     brings in the keys that a mapping does not have itself, and a hash is text without quotes.
     """
+    faults: list[Fault] = []
+    node = read(data, source, faults, max_bytes=max_bytes, aliases=aliases)
+    if node is None or faults:
+        raise FileInvalid(in_order(faults))
+    return node
+
+
+def read(data: bytes, source: str, faults: list[Fault], *, max_bytes: int = MAX_BYTES,
+         aliases: bool = False) -> Node | None:
+    """Like `parse`, but adds what is wrong to `faults`; None where there is no whole document.
+
+    Of a duplicate key the first stands in the node, and nothing in place of a number that is none.
+    """
     if len(data) > max_bytes:
-        raise FileInvalid((Fault(source, 1, 1, f"larger than {max_bytes} bytes"),))
-    composer = (_AliasComposer if aliases else _Composer)(source)
-    composer.compose(_text(data, source))
-    if composer.root is None and not composer.faults:
-        composer.faults.append(Fault(source, 1, 1, "the file is empty"))
-    if composer.root is None or composer.faults:
-        raise FileInvalid(in_order(composer.faults))
+        faults.append(Fault(source, 1, 1, f"larger than {max_bytes} bytes"))
+        return None
+    if (text := _text(data, source, faults)) is None:
+        return None
+    if aliases and (directive := _DIRECTIVE.search(text)) is not None:
+        line, column = _line_column(text[:directive.start()])
+        faults.append(Fault(source, line, column, "a line with % at its start; directives are not "
+                                                  "used here"))
+        return None
+    composer = (_AliasComposer if aliases else _Composer)(source, faults)
+    composer.compose(text)
+    if composer.root is None and not faults:
+        faults.append(Fault(source, 1, 1, "the file is empty"))
     return composer.root
 
 
-def _text(data: bytes, source: str) -> str:
+def _text(data: bytes, source: str, faults: list[Fault]) -> str | None:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line, column = _line_column(data[:error.start].decode("utf-8", "replace"))
-        raise FileInvalid((Fault(source, line, column, "not valid UTF-8"),)) from error
+        faults.append(Fault(source, line, column, "not valid UTF-8"))
+        return None
     if (odd := _NON_PRINTABLE.search(text)) is not None:
         line, column = _line_column(text[:odd.start()])
         message = f"the character U+{ord(odd.group()):04X} is not allowed"
-        raise FileInvalid((Fault(source, line, column, message),))
+        faults.append(Fault(source, line, column, message))
+        return None
     return text
 
 
@@ -99,10 +122,10 @@ class _Open:
 class _Composer:
     """Composes without recursion, so that hostile depth ends in a fault and not in a crash."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, faults: list[Fault]) -> None:
         self.source = source
         self.root: Node | None = None
-        self.faults: list[Fault] = []
+        self.faults = faults
         self._open: list[_Open] = []
         self._documents = 0
         self._count = 0
@@ -246,8 +269,8 @@ class _Marked:
 class _AliasComposer(_Composer):
     """Composes what uses aliases and merge keys; what they stand for is shared, not copied."""
 
-    def __init__(self, source: str) -> None:
-        super().__init__(source)
+    def __init__(self, source: str, faults: list[Fault]) -> None:
+        super().__init__(source, faults)
         self._marked: dict[str, _Marked | None] = {}
         """None for an anchor whose list or mapping is still open."""
 

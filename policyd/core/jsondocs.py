@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from itertools import chain
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, NoReturn
 
@@ -39,25 +40,32 @@ _BAD: Any = object()
 
 def parse(data: bytes, source: str, *, max_bytes: int = MAX_RECORD_BYTES) -> Node:
     """The value that a file holds. Raises FileInvalid with every fault that could be found."""
-    if len(data) > max_bytes:
-        raise FileInvalid((Fault(source, 1, 1, f"larger than {max_bytes} bytes"),))
-    reader = _Reader(source, _decoded(data, source))
-    try:
-        node = reader.read()
-    except _Ends:
-        node = None
-    if node is None or reader.faults:
-        raise FileInvalid(in_order(reader.faults))
+    faults: list[Fault] = []
+    node = read(data, source, faults, max_bytes=max_bytes)
+    if node is None or faults:
+        raise FileInvalid(in_order(faults))
     return node
 
 
-def _decoded(data: bytes, source: str) -> str:
+def read(data: bytes, source: str, faults: list[Fault], *,
+         max_bytes: int = MAX_RECORD_BYTES) -> Node | None:
+    """Like `parse`, but adds what is wrong to `faults`; None where the value cannot be told.
+
+    Of a duplicate key the first stands in the node, and nothing in place of a number that is none.
+    """
+    if len(data) > max_bytes:
+        faults.append(Fault(source, 1, 1, f"larger than {max_bytes} bytes"))
+        return None
     try:
-        return data.decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         lines = _LINE_END.split(data[:error.start].decode("utf-8"))
-        place = len(lines), len(lines[-1]) + 1
-        raise FileInvalid((Fault(source, *place, "not valid UTF-8"),)) from error
+        faults.append(Fault(source, len(lines), len(lines[-1]) + 1, "not valid UTF-8"))
+        return None
+    try:
+        return _Reader(source, text, faults).read()
+    except _Ends:
+        return None
 
 
 class _Ends(Exception):
@@ -78,14 +86,14 @@ class _Open:
 
 
 class _Reader:
-    def __init__(self, source: str, text: str) -> None:
-        self.faults: list[Fault] = []
-        self._source, self._text = source, text
+    """Reads one text, from its beginning to its end or to what is no JSON."""
+
+    def __init__(self, source: str, text: str, faults: list[Fault]) -> None:
+        self._source, self._text, self._faults = source, text, faults
         self._open: list[_Open] = []
         self._pos = self._count = 0
         self._line, self._start = 1, 0
-        ends = [match.end() for match in _LINE_END.finditer(text)]
-        self._starts = iter((*ends, len(text) + 1))
+        self._starts = chain((match.end() for match in _LINE_END.finditer(text)), (len(text) + 1,))
         self._next = next(self._starts)
 
     def read(self) -> Node:
@@ -154,6 +162,8 @@ class _Reader:
         if done.end == "]":
             return Sequence(self._source, done.line, done.column, tuple(done.values))
         entries = tuple(zip(done.keys, done.values, strict=True))
+        if len(done.seen) < len(entries):
+            entries = tuple(entries[first] for first in done.seen.values())
         return Mapping(self._source, done.line, done.column, entries)
 
     def _key(self, top: _Open) -> None:
@@ -223,7 +233,7 @@ class _Reader:
         return self._line, pos - self._start + 1
 
     def _fault(self, pos: int, message: str) -> None:
-        self.faults.append(Fault(self._source, *self._at(pos), message))
+        self._faults.append(Fault(self._source, *self._at(pos), message))
 
     def _end_with(self, pos: int, message: str) -> NoReturn:
         self._fault(pos, message)

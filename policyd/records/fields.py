@@ -44,23 +44,24 @@ class Faults(list[Fault]):
 def name(text: str) -> str:
     """One line that can be seen, without white space around it."""
     if not _says_something(text):
-        raise ValueError("nothing is written here")
+        raise ValueError(f"{shown(text)} says nothing")
     if text != text.strip() or not text.isprintable():
-        raise ValueError(f"{shown(text)} is not one line without white space around it")
+        raise ValueError(f"{shown(text)} is not one line of characters that can be seen, without "
+                         "white space around it")
     return _bounded(text)
 
 
 def reason(text: str) -> str:
     """A text of any length and number of lines, brought onto one line."""
     if not _says_something(text):
-        raise ValueError("nothing is written here")
+        raise ValueError(f"{shown(text)} says nothing")
     return " ".join(text.split())
 
 
 def long_reason(text: str) -> str:
     """A reason of 12 characters and more."""
-    line = " ".join(text.split())
-    if len(line) < 12 or not _says_something(line):
+    line = reason(text)
+    if len(line) < 12:
         raise ValueError(f"a reason has 12 characters and more; {shown(line)} has {len(line)}")
     return line
 
@@ -78,8 +79,8 @@ def inside(text: str) -> str:
     """The path of a file or folder of the repository."""
     if any(part in ("", ".", "..") for part in text.split("/")) or "\\" in text \
             or not text.isprintable():
-        raise ValueError(f"{shown(text)} is no path inside the repository, such as "
-                         "fixtures/data/prices.csv")
+        raise ValueError(f"{shown(text)} is no path inside the repository; it begins at "
+                         "the root and has no . or .. in it")
     return _bounded(text)
 
 
@@ -104,6 +105,17 @@ def sha256(text: str) -> str:
     return text.lower()
 
 
+def quantum(text: str) -> str:
+    """To what a value is rounded, as written: a number above 0, or one with its unit."""
+    try:
+        above = float(text) > 0
+    except ValueError:
+        above = True
+    if not above:
+        raise ValueError(f"{shown(text)} is no quantum, such as 0.01")
+    return name(text)
+
+
 def at_least(least: int) -> Callable[[int], int]:
     def check(number: int) -> int:
         if number < least:
@@ -118,13 +130,16 @@ NodeId = Annotated[str, nodeid]
 Inside = Annotated[str, inside]
 EntryPoint = Annotated[str, entry_point]
 Function = Annotated[str, function]
+Quantum = Annotated[str, quantum]
 
 
-def rows(listed: Node | None, type_: type[T], faults: list[Fault]) -> Iterator[tuple[Node, T]]:
-    """The items of a list that can be read, with their nodes; what is wrong goes to `faults`."""
+def rows(listed: Node | None, read: Callable[[Node, list[Fault]], T | None],
+         faults: list[Fault]) -> Iterator[tuple[Node, T]]:
+    """The items of a list in which nothing is wrong, as `read` reads them, with their nodes."""
     for item in items(listed, faults):
-        value = attempt(item, type_, faults)
-        if value is not None:
+        before = len(faults)
+        value = read(item, faults)
+        if value is not None and len(faults) == before:
             yield item, value
 
 
@@ -136,16 +151,21 @@ def items(listed: Node | None, faults: list[Fault]) -> tuple[Node, ...]:
     return ()
 
 
+def alone(row: Node) -> Sequence:
+    """A list of one row, for a file that is one."""
+    return Sequence(row.source, row.line, row.column, (row,))
+
+
 def peek(row: Node, key: str, type_: Any) -> Any:
     """The value under a key when it is there and right; None otherwise, without a fault."""
     node = nodes.get(row, key)
     return None if node is None else attempt(node, type_, [])
 
 
-def unique(listed: Iterable[Node], key: str, type_: Any, faults: list[Fault]) -> None:
+def unique(listed: Node | None, key: str, type_: Any, faults: list[Fault]) -> None:
     """Faults for rows that have under a key what an earlier row has."""
     seen: dict[Any, int] = {}
-    for row in listed:
+    for row in items(listed, []):
         value = peek(row, key, type_)
         if value is None:
             continue
@@ -161,6 +181,12 @@ def in_order_of_days(row: Node, first: str, last: str, faults: list[Fault]) -> N
     begins, ends = peek(row, first, date), peek(row, last, date)
     if begins is not None and ends is not None and ends < begins:
         faults.append(value_of(row, last).fault(f"{last} {ends} is before {first} {begins}"))
+
+
+def has(row: Node, key: str) -> bool:
+    """Whether something, however wrong, stands under a key."""
+    node = nodes.get(row, key)
+    return node is not None and not (isinstance(node, Scalar) and node.value is None)
 
 
 def value_of(row: Node, key: str) -> Node:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from policyd.core import jsondocs, nodes
+from policyd.core import nodes
 from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node
@@ -35,17 +35,18 @@ class Entry:
     """How often a run may try the test, the first time included."""
 
 
-def load(path: str, data: bytes, faults: list[Fault]) -> Parsed:
-    node = jsondocs.parse(data, path)
+def load(path: str, node: Node, faults: list[Fault]) -> Parsed:
     attempt(node, Ledger, faults)
     listed = nodes.get(node, "entries")
-    rows = [_row(path, item.line, entry)
-            for item, entry in fields.rows(listed, Entry, faults)]
-    for item in fields.items(listed, []):
-        fields.in_order_of_days(item, "first_seen", "expires_on", faults)
-    fields.unique(fields.items(listed, []), "id", fields.Name, faults)
-    fields.unique(fields.items(listed, []), "nodeid", fields.NodeId, faults)
+    rows = [_row(path, item.line, entry) for item, entry in fields.rows(listed, _read, faults)]
+    fields.unique(listed, "id", fields.Name, faults)
+    fields.unique(listed, "nodeid", fields.NodeId, faults)
     return Parsed(rows=tuple(rows))
+
+
+def _read(item: Node, faults: list[Fault]) -> Entry | None:
+    fields.in_order_of_days(item, "first_seen", "expires_on", faults)
+    return attempt(item, Entry, faults)
 
 
 def _row(path: str, line: int, entry: Entry) -> DatedRow:

@@ -5,12 +5,11 @@ A JSON file: a list of rows, or `{"schema": "freezes.v1", "freezes": [...]}`; se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from policyd.core import jsondocs, nodes
+from policyd.core import nodes
 from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node, Sequence
@@ -38,29 +37,23 @@ class Freeze:
     since: date | None = None
 
 
-def load(path: str, data: bytes, faults: list[Fault]) -> Parsed:
-    node = jsondocs.parse(data, path)
+def load(path: str, node: Node, faults: list[Fault]) -> Parsed:
     listed: Node | None = node
     if not isinstance(node, Sequence):
         attempt(node, Freezes, faults)
         listed = nodes.get(node, "freezes")
-    rows = []
-    for item in fields.items(listed, faults):
-        plain = fields.refused(item, ("skip", "skipped"), _NO_SKIP, faults)
-        if (freeze := attempt(plain, Freeze, faults)) is not None:
-            rows.append(_row(path, item.line, freeze))
-    _check(fields.items(listed, []), faults)
-    fields.unique(fields.items(listed, []), "relation_id", fields.Name, faults)
+    rows = [_row(path, item.line, freeze) for item, freeze in fields.rows(listed, _read, faults)]
+    fields.unique(listed, "relation_id", fields.Name, faults)
     return Parsed(rows=tuple(rows))
 
 
-def _check(listed: Iterable[Node], faults: list[Fault]) -> None:
-    for row in listed:
-        reruns, needed = fields.peek(row, "reruns", int), fields.peek(row, "pass_needed", int)
-        if reruns is not None and needed is not None and needed > reruns:
-            faults.append(fields.value_of(row, "pass_needed").fault(
-                f"{needed} passes of {reruns} runs cannot be had"))
-        fields.in_order_of_days(row, "since", "expires", faults)
+def _read(item: Node, faults: list[Fault]) -> Freeze | None:
+    reruns, needed = fields.peek(item, "reruns", int), fields.peek(item, "pass_needed", int)
+    if reruns is not None and needed is not None and needed > reruns:
+        faults.append(fields.value_of(item, "pass_needed").fault(
+            f"{needed} passes of {reruns} runs cannot be had"))
+    fields.in_order_of_days(item, "since", "expires", faults)
+    return attempt(fields.refused(item, ("skip", "skipped"), _NO_SKIP, faults), Freeze, faults)
 
 
 def _row(path: str, line: int, freeze: Freeze) -> DatedRow:

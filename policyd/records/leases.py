@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from policyd.core import documents, nodes
+from policyd.core import nodes
 from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Mapping, Node, Sequence
-from policyd.core.rows import MAX_RECORD_BYTES, DatedRow, Kind, Lease, Parsed
+from policyd.core.rows import DatedRow, Kind, Lease, Parsed
 from policyd.records import fields
 
 
@@ -33,34 +33,33 @@ class Leased:
     expires: date
     owner: fields.Name
     allowed_relations: tuple[fields.Name, ...]
-    quantum: fields.Name | None = None
+    quantum: fields.Quantum | None = None
     """To what a relation on it rounds, as written."""
     notes: str | None = None
 
 
-def load(path: str, data: bytes, faults: list[Fault]) -> Parsed:
-    node = documents.parse(data, path, max_bytes=MAX_RECORD_BYTES, aliases=True)
-    listed = _listed(node, faults)
-    leases, rows = [], []
-    for item in listed:
-        text = fields.as_written(item, "sha256", "quantum")
-        if (leased := attempt(text, Leased, faults)) is not None:
-            rows.append(_row(path, item.line, leased))
-            leases.append(Lease(leased.id, path, item.line, leased.path, leased.sha256,
-                                leased.allowed_relations, leased.quantum))
-        allowed = nodes.get(item, "allowed_relations")
-        if isinstance(allowed, Sequence) and not allowed.items:
-            faults.append(allowed.fault("a lease names the relations that may read its corpus"))
+def load(path: str, node: Node, faults: list[Fault]) -> Parsed:
+    listed: Node | None = fields.alone(node)
+    if isinstance(node, Mapping) and (node.key("leases") or node.key("version")):
+        attempt(node, Leases, faults)
+        listed = node.get("leases")
+    found = tuple(fields.rows(listed, _read, faults))
     fields.unique(listed, "id", fields.Name, faults)
     fields.unique(listed, "path", fields.Inside, faults)
-    return Parsed(rows=tuple(rows), leases=tuple(leases))
+    return Parsed(rows=tuple(_row(path, item.line, leased) for item, leased in found),
+                  leases=tuple(_lease(path, item.line, leased) for item, leased in found))
 
 
-def _listed(node: Node, faults: list[Fault]) -> tuple[Node, ...]:
-    if not (isinstance(node, Mapping) and (node.key("leases") or node.key("version"))):
-        return (node,)
-    attempt(node, Leases, faults)
-    return fields.items(nodes.get(node, "leases"), faults)
+def _read(item: Node, faults: list[Fault]) -> Leased | None:
+    allowed = nodes.get(item, "allowed_relations")
+    if isinstance(allowed, Sequence) and not allowed.items:
+        faults.append(allowed.fault("a lease names the relations that may read its corpus"))
+    return attempt(fields.as_written(item, "sha256", "quantum"), Leased, faults)
+
+
+def _lease(path: str, line: int, leased: Leased) -> Lease:
+    return Lease(leased.id, path, line, leased.path, leased.sha256, leased.allowed_relations,
+                 leased.quantum)
 
 
 def _row(path: str, line: int, leased: Leased) -> DatedRow:

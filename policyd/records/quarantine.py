@@ -6,16 +6,15 @@ there to be used by `<<: *name` in the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from policyd.core import documents, nodes
+from policyd.core import nodes
 from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node
-from policyd.core.rows import MAX_RECORD_BYTES, DatedRow, Kind, Parsed
+from policyd.core.rows import DatedRow, Kind, Parsed
 from policyd.records import fields
 
 
@@ -37,30 +36,26 @@ class Rule:
     since: date | None = None
 
 
-def load(path: str, data: bytes, faults: list[Fault]) -> Parsed:
-    node = documents.parse(data, path, max_bytes=MAX_RECORD_BYTES, aliases=True)
+def load(path: str, node: Node, faults: list[Fault]) -> Parsed:
     attempt(node, Quarantine, faults)
     listed = nodes.get(node, "rules")
-    rows = [_row(path, item, rule) for item, rule in fields.rows(listed, Rule, faults)]
-    _check(fields.items(listed, []), faults)
-    fields.unique(fields.items(listed, []), "nodeid", fields.NodeId, faults)
+    rows = [_row(path, item, rule) for item, rule in fields.rows(listed, _read, faults)]
+    fields.unique(listed, "nodeid", fields.NodeId, faults)
     return Parsed(rows=tuple(rows))
 
 
-def _check(listed: Iterable[Node], faults: list[Fault]) -> None:
-    for row in listed:
-        status, dated = fields.peek(row, "status", str), nodes.get(row, "expires_on")
-        absent = dated is None or (isinstance(dated, nodes.Scalar) and dated.value is None)
-        if status == "frozen" and absent:
-            faults.append(fields.value_of(row, "expires_on").fault(
-                "a frozen row has its last day in expires_on"))
-        elif status == "open" and not absent:
-            faults.append(nodes.find(row, ("expires_on",)).fault(
-                "an open row is tracked and never skipped; drop expires_on, or make it frozen"))
-        fields.in_order_of_days(row, "since", "expires_on", faults)
+def _read(item: Node, faults: list[Fault]) -> Rule | None:
+    status, dated = fields.peek(item, "status", str), fields.has(item, "expires_on")
+    if status == "frozen" and not dated:
+        faults.append(fields.value_of(item, "expires_on").fault(
+            "a frozen row has its last day in expires_on"))
+    elif status == "open" and dated:
+        faults.append(nodes.find(item, ("expires_on",)).fault(
+            "an open row is tracked and never skipped; drop expires_on, or make it frozen"))
+    fields.in_order_of_days(item, "since", "expires_on", faults)
+    return attempt(item, Rule, faults)
 
 
 def _row(path: str, item: Node, rule: Rule) -> DatedRow:
-    last = rule.expires_on if rule.status == "frozen" else None
     return DatedRow(Kind.QUARANTINE, path, item.line, fields.peek(item, "nodeid", str),
-                    rule.nodeid, rule.owner, rule.reason, rule.since, last)
+                    rule.nodeid, rule.owner, rule.reason, rule.since, rule.expires_on)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
-from policyd.core import jsondocs, nodes
+from policyd.core import nodes
 from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Mapping, Node, shown
@@ -40,14 +40,18 @@ class Recorded:
     notes: str | None = None
 
 
-def load(path: str, data: bytes, faults: list[Fault]) -> Parsed:
-    node = jsondocs.parse(data, path)
-    receipt = attempt(node, Recorded, faults)
-    constraints = nodes.get(node, "constraints")
+def load(path: str, node: Node, faults: list[Fault]) -> Parsed:
+    found = fields.rows(fields.alone(node), _read, faults)
+    return Parsed(receipts=tuple(_receipt(path, item, recorded) for item, recorded in found))
+
+
+def _read(item: Node, faults: list[Fault]) -> Recorded | None:
+    constraints = nodes.get(item, "constraints")
     if constraints is not None and not (isinstance(constraints, Mapping) and constraints.entries):
         faults.append(constraints.fault("constraints are a mapping that says what must hold"))
-    if receipt is None:
-        return Parsed()
-    line = nodes.find(node, ("baseline",)).line
-    return Parsed(receipts=(Receipt(path, node.line, receipt.baseline, line,
-                                    receipt.entry_point, receipt.owner),))
+    return attempt(item, Recorded, faults)
+
+
+def _receipt(path: str, item: Node, recorded: Recorded) -> Receipt:
+    line = nodes.find(item, ("baseline",)).line
+    return Receipt(path, item.line, recorded.baseline, line, recorded.entry_point, recorded.owner)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Annotated, Literal
 
-from policyd.core import documents, nodes
+from policyd.core import nodes
 from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node, Scalar, Sequence
-from policyd.core.rows import MAX_RECORD_BYTES, DatedRow, Kind, Parsed, Relation
+from policyd.core.rows import DatedRow, Kind, Parsed, Relation
 from policyd.records import fields
 
 _ANSWERS = ("expected", "expect", "expected_output", "golden", "output", "outputs", "result",
@@ -24,7 +24,7 @@ _NO_ANSWERS = ("a row stores no expected value; it says how the output changes w
                "does")
 _UNCHANGED = frozenset({"identity", "none", "noop"})
 _Found = Iterator[tuple[str, str]]
-"""Keys, or "" for the whole row, with what is wrong."""
+"""Keys with what is wrong under them, or with their absence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +65,29 @@ class Row:
     rounding: fields.Name | None = None
     """How it rounds, or what becomes of a remainder, in one line."""
     leases: tuple[fields.Name, ...] = ()
-    quantum: fields.Name | None = None
+    quantum: fields.Quantum | None = None
     """To what it rounds where it reads a lease, as written."""
     min_applied: Annotated[int, fields.at_least(1)] = 16
 
 
-def load(path: str, data: bytes, faults: list[Fault]) -> Parsed:
-    node = documents.parse(data, path, max_bytes=MAX_RECORD_BYTES, aliases=True)
+def load(path: str, node: Node, faults: list[Fault]) -> Parsed:
     attempt(node, Table, faults)
     listed = nodes.get(node, "relations")
     if isinstance(listed, Sequence) and not listed.items:
         faults.append(listed.fault("a table without rows proves nothing"))
-    found = [(item.line, row) for item in fields.items(listed, faults)
-             if (row := _row(item, faults)) is not None]
-    fields.unique(fields.items(listed, []), "id", fields.Name, faults)
-    return Parsed(relations=tuple(_relation(path, line, row) for line, row in found),
-                  rows=tuple(_dated(path, line, row) for line, row in found
+    found = tuple(fields.rows(listed, _read, faults))
+    fields.unique(listed, "id", fields.Name, faults)
+    return Parsed(relations=tuple(_relation(path, item.line, row) for item, row in found),
+                  rows=tuple(_dated(path, item.line, row) for item, row in found
                              if row.status == "policy"))
 
 
-def _row(item: Node, faults: list[Fault]) -> Row | None:
-    plain = fields.refused(item, _ANSWERS, _NO_ANSWERS, faults)
-    row = attempt(fields.as_written(plain, "quantum"), Row, faults)
+def _read(item: Node, faults: list[Fault]) -> Row | None:
     for look in _FURTHER:
         for key, message in look(_Words(item)):
             faults.append(fields.value_of(item, key).fault(message))
-    return row
+    plain = fields.refused(item, _ANSWERS, _NO_ANSWERS, faults)
+    return attempt(fields.as_written(plain, "quantum"), Row, faults)
 
 
 class _Words:
@@ -105,9 +102,9 @@ class _Words:
         return node.text if isinstance(node, Scalar) and node.value is not None else ""
 
     def has(self, key: str) -> bool:
+        """Whether anything stands there; an empty list is nothing."""
         node = nodes.get(self._row, key)
-        return isinstance(node, nodes.Mapping) or bool(self.text(key)) \
-            or (isinstance(node, Sequence) and bool(node.items))
+        return fields.has(self._row, key) and not (isinstance(node, Sequence) and not node.items)
 
     @property
     def is_property(self) -> bool:
