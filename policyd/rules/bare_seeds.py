@@ -114,6 +114,8 @@ RULE = Rule(
         Example("a word that the policy names", _with((), ("rates.out",)),
                 Options(answers=("out",))),
         Example("the last seeds go", _with(("rates.csv", "b.csv"), ()), Options()),
+        Example("only an answer stays", _with(
+            ("rates.csv", "rates.csv.expected"), ("rates.csv.expected",)), Options()),
         Example("only what keeps the folder stays", _with(
             ("rates.csv", ".gitkeep", "README.md"), (".gitkeep", "README.md")), Options()),
     ),

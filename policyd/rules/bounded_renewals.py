@@ -205,6 +205,10 @@ RULE = Rule(
             (_dated(_FREEZE, 9),), (_dated(_FREEZE, 2),), {_FREEZE: _USED}), Options()),
         Example("a lease that was renewed many times",
                 _with((_LEASE,), (_dated(_LEASE, 180, ""),), {_LEASE: Past(9)}), Options()),
+        Example("a lease that is renewed in the same words", _with(
+            (replace(_LEASE, reason="yearly"),), (_dated(_LEASE, 180, "yearly"),)), Options()),
+        Example("a lease that is counted and gives no reason", _with(
+            (_LEASE,), (_dated(_LEASE, 90, ""),), {_LEASE: Past(1)}), Options(times={"lease": 4})),
         Example("a row that stays as it is, far away as it may end",
                 _with((_dated(_FREEZE, 99),), (_dated(_FREEZE, 99),)), Options()),
         Example("a quarantine row that gets its first date",

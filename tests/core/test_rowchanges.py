@@ -130,6 +130,7 @@ RELATIONS = [
     (WARNS, None, [(How.REMOVED, "")]),
     (WARNS, replace(WARNS, freezable=True), [(How.WEAKENED, "freezable now")]),
     (replace(BLOCKS, freezable=True), BLOCKS, []),
+    (replace(BLOCKS, freezable=True), replace(BLOCKS, freezable=True, line=9), []),
     (None, WARNS, []),
 ]
 
