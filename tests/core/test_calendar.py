@@ -13,8 +13,8 @@ from policyd.core import calendar
 from policyd.core.calendar import LADDER
 from policyd.core.rows import DatedRow, Kind
 
-ROW = DatedRow(Kind.FLAKE, "tests/ledger/flake_ledger.json", 5, "api.rates",
-               "tests/test_api.py::test_rates", "billing", last=date(2026, 9, 22))
+ROW = DatedRow(Kind.LEASE, "fixtures/leases/rates.yaml", 5, "rates", "fixtures/data/rates.csv",
+               "billing", last=date(2026, 9, 22))
 OPEN = replace(ROW, last=None)
 
 DAYS = st.dates(date(1900, 1, 1), date(2100, 1, 1))
@@ -72,7 +72,7 @@ def test_a_row_that_is_shorter_than_the_ladder_is_told_at_its_half(days, steps):
     assert calendar.steps(lasting(days)) == steps
 
 
-def test_a_row_without_a_first_day_has_the_whole_ladder_and_one_without_a_last_none():
+def test_a_lease_without_a_first_day_has_the_whole_ladder_and_one_without_a_last_none():
     assert calendar.steps(ROW) == LADDER == (30, 14, 7, 1)
     assert calendar.steps(OPEN) == ()
 
