@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from policyd import cli
-from policyd.adapters import activepolicy, hookfiles
+from policyd.adapters import activepolicy, hookfiles, moment
 from policyd.core.frozen import put_together, to_json
 from policyd.rules import OPTIONS
 
@@ -77,7 +77,8 @@ class Site:
         site.policyd("init", str(site.home))
         settings = site.home / "policyd.yaml"
         roots = json.dumps([str(folder / "srv")])
-        settings.write_text(settings.read_text().replace("roots: []", f"roots: {roots}"))
+        settings.write_text(settings.read_text().replace("roots: []", f"roots: {roots}")
+                            + "pretended_clock: true\n")
         site.policyd("policy", "apply")
         site.git("init", "--quiet", "--bare", "-b", "main", "--template=", str(site.server),
                  cwd=folder)
@@ -157,6 +158,12 @@ class Site:
         file.write_text(text.replace(old, new))
         assert self.policyd("policy", "apply") == 0, self.out
 
+    def pretend(self, ahead: timedelta, *, jumped: bool = False) -> None:
+        """Let hook and daemon live that much ahead; `jumped`: after having lived here before."""
+        if not jumped:
+            (self.state / moment.MARK).unlink(missing_ok=True)
+        (self.state / moment.PRETENDED).write_text(f"{ahead.total_seconds()}\n")
+
     def log(self) -> list[dict[str, Any]]:
         """The entries of the decision log."""
         return _lines(self.state / "decisions.jsonl")
@@ -213,9 +220,9 @@ def test_total_does_not_depend_on_the_order():
 
 
 def base_files(baseline: str) -> dict[str, str]:
-    """BASE without sources and tests: one record of each kind, none of them due for a week."""
+    """BASE without sources and tests: one record of each kind, none of them announced yet."""
     today = datetime.now(UTC).date()
-    first, last = today.isoformat(), (today + timedelta(days=7)).isoformat()
+    first, last, lease = (str(today + timedelta(days=n)) for n in (0, 7, 100))
     prices = "price\n1\n2\n"
     return {
         "oracle/receipts/expected.json": _json({
@@ -226,6 +233,7 @@ def base_files(baseline: str) -> dict[str, str]:
             '  - nodeid: "tests/test_rates.py::test_endpoint"\n'
             "    status: frozen\n"
             '    reason: "upstream answers 429 without Retry-After"\n'
+            f"    since: {first}\n"
             f'    expires_on: "{last}"\n'
             "    owner: alice\n",
         "tests/ledger/flake_ledger.json": _json({"schema": "flake_ledger.v1", "entries": [{
@@ -233,13 +241,13 @@ def base_files(baseline: str) -> dict[str, str]:
             "reason": "clock skew of the rate server", "first_seen": first, "expires_on": last,
             "owner": "alice", "max_runs": 3}]}),
         "fixtures/freezes.json": _json([{
-            "relation_id": "R1_order", "expires": last, "reruns": 5, "pass_needed": 5,
+            "relation_id": "R1_order", "since": first, "expires": last, "reruns": 5, "pass_needed": 5,
             "reason": "parallel sum; awaiting a deterministic reducer", "owner": "alice"}]),
         "fixtures/data/prices.csv": prices,
         "fixtures/leases/data.yaml":
             "id: prices\npath: fixtures/data/prices.csv\n"
             f"sha256: {sha256(prices.encode()).hexdigest()}\n"
-            f"expires: {last}\nowner: alice\nallowed_relations: [R1_order]\n"
+            f"expires: {lease}\nowner: alice\nallowed_relations: [R1_order]\n"
             'notes: "synthetic prices"\n',
     }
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
-from policyd.core.rows import DatedRow
+from policyd.core.rows import DatedRow, Kind
 
 LADDER = (30, 14, 7, 1)
 """Days before the last one on which a row's end is announced, once each."""
+
+LONGEST = {Kind.FLAKE: 30, Kind.QUARANTINE: 30, Kind.FREEZE: 14, Kind.LEASE: 180, Kind.POLICY: 180}
+"""Days that a row of a kind is meant to last at most."""
 
 
 def is_over(row: DatedRow, today: date) -> bool:
@@ -24,13 +27,12 @@ def days_left(row: DatedRow, today: date) -> int | None:
 def steps(row: DatedRow) -> tuple[int, ...]:
     """The days before the last one on which a row's end is announced, the farthest first.
 
-    A row that is shorter than the ladder is not announced before its own half.
+    A row that is shorter than the ladder is not announced before its own half. One that does
+    not say when it began is taken to be as long as its kind may be.
     """
     if row.last is None:
         return ()
-    if row.first is None:
-        return LADDER
-    half = max((row.last - row.first).days // 2, 0)
+    half = max((row.last - row.first).days if row.first else LONGEST[row.kind], 0) // 2
     if half >= LADDER[0]:
         return LADDER
     return (half, *(step for step in LADDER if step < half - 1))
