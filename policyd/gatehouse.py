@@ -19,9 +19,10 @@ from policyd.core import gates
 from policyd.core.errors import Fault
 from policyd.core.facts import Books, Need, Op, Past, Update
 from policyd.core.gates import Acts, Gate, Given
+from policyd.core.index import Index
 from policyd.core.movement import Movement
 from policyd.core.policy import Policy
-from policyd.core.renewals import is_later
+from policyd.core.renewals import is_renewed
 from policyd.core.rows import DATED, Identity, Parsed, Record, Records
 from policyd.core.trees import Trees
 
@@ -65,6 +66,23 @@ def _parse(record: Record, path: str, data: bytes) -> Parsed:
 def absent(branch: str) -> Records:
     """The records of a branch that another one's gate reads, and that does not exist."""
     return Records(faults=(Fault(branch, 1, 1, "the branch whose records count here is absent"),))
+
+
+def records_of(policy: Policy, ref: str, live: Mapping[str, str], repo: PushedRepo,
+               files: RecordFiles) -> Records:
+    """The dated records that the gate of a guarded branch reads; `live` are the branches."""
+    source = policy.reads_from(ref)
+    tip = live.get(source) or repo.resolve(source)[1]
+    if tip is None:
+        return absent(source)
+    return files.dated(repo.header(bytes.fromhex(tip))[0], policy.records)
+
+
+def strangers(index: Index, live: Mapping[str, str]) -> tuple[Movement, ...]:
+    """Guarded branches that are there, and that nobody pushed and nobody enrolled."""
+    known = {*index.branches, *(step.ref for step in index.pending)}
+    return tuple(Movement(ref, None, oid) for ref, oid in sorted(live.items())
+                 if ref not in known)
 
 
 class Bookkeeper:
@@ -159,7 +177,7 @@ class Bookkeeper:
               stood: str | None) -> dict[Identity, Past]:
         known = before.by_identity()
         wanted = [row.identity for row in after.rows
-                  if row.identity not in known or is_later(row, known[row.identity])]
+                  if row.identity not in known or is_renewed(row, known[row.identity])]
         if stood is None or not wanted:
             return {}
         commit = self._look.repo.peel(bytes.fromhex(stood)).oid

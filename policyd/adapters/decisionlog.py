@@ -39,16 +39,20 @@ class _Log:
 
 
 def append(state: StrPath, entry: Mapping[str, object], *, at: datetime | None = None,
+           first: Callable[[], None] | None = None,
            then: Callable[[], None] | None = None) -> str:
-    """Write an entry that moves no index, then call `then`, under the lock; the entry's id.
+    """Write an entry that moves no index, between `first` and `then`, all under the lock; its id.
 
-    `entry` is what JSON can say, without `n`, `prev` and `time`. Raises CannotJudge; ValueError
-    for an accepted push, which is for `record`.
+    What `first` raises keeps the entry from being written. `entry` is what JSON can say, without
+    `n`, `prev` and `time`. Raises CannotJudge; ValueError for an accepted push, which is for
+    `record`.
     """
     if entry.get("verdict") == indexes.ACCEPTED and "key" in entry:
         raise ValueError("an accepted push is for record(), which moves its index")
     with _opened(state) as log:
         _finish_last(log)
+        if first is not None:
+            first()
         position = _add(log, entry, _time(at))
         if then is not None:
             then()

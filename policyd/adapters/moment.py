@@ -53,12 +53,10 @@ def mark(settings: Settings) -> HighWater:
     return _load(os.path.join(settings.state, MARK))
 
 
-def put_back(settings: Settings) -> datetime:
-    """Let the clock's own reading count again, under the caller's lock; the moment that counts."""
-    shown = now(settings)
+def put_back(settings: Settings) -> None:
+    """Let the clock's own reading count again. Under the lock. Raises CannotJudge."""
     statefolder.replace(os.path.join(settings.state, MARK),
-                        highwater.to_json(HighWater(shown)))
-    return shown
+                        highwater.to_json(HighWater(now(settings))))
 
 
 def pretend(settings: Settings, moment: datetime | None) -> None:

@@ -76,6 +76,14 @@ class RecordFiles:
         return self.records(tree, places, self.files(tree, places, sorted(
             DATED, key=lambda record: record.value)))
 
+    def warmed(self, tree: bytes, places: Places) -> Iterator[tuple[str, str]]:
+        """Every leased corpus of a tree with its digest, or the word why there is none."""
+        files = self.files(tree, places, [Record.LEASES])
+        parsed = [self.parsed(path, found) for path, found in sorted(files.items())]
+        known = dict(self._hashes(tree, parsed))
+        for corpus in dict.fromkeys(lease.corpus for one in parsed for lease in one.leases):
+            yield corpus, known.get(corpus, "is too large") or "is absent"
+
     def parsed(self, path: str, found: Found) -> Parsed:
         """What one file says; what is no plain file is a fault of it."""
         mode, oid = found.entry

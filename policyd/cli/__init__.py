@@ -17,11 +17,17 @@ DEFAULT_HOME = Path("/etc/policyd")
 
 COMMANDS = {
     "check": "policyd.cli.check",
+    "clock": "policyd.cli.clock",
     "enroll": "policyd.cli.enroll",
+    "gate": "policyd.cli.gate",
     "init": "policyd.cli.init",
+    "lease": "policyd.cli.lease",
     "log": "policyd.cli.log",
+    "movement": "policyd.cli.movement",
+    "pause": "policyd.cli.pause",
     "policy": "policyd.cli.policy",
     "retire": "policyd.cli.retire",
+    "status": "policyd.cli.status",
     "unenroll": "policyd.cli.unenroll",
 }
 """Command to the module whose `command` it is; only the chosen one is imported.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 
 from policyd.core.facts import Past
 from policyd.core.rows import DatedRow, Identity
@@ -13,24 +14,28 @@ from policyd.core.rows import DatedRow, Identity
 class _Told:
     """What one row's story is so far."""
 
-    last: DatedRow | None = None
+    promised: date | None = None
+    """The last day that it had when it last had one."""
     present: bool = False
+    met: bool = False
     times: int = 0
     reasons: set[str] = field(default_factory=set)
 
     def goes_on(self, row: DatedRow | None) -> None:
-        if row is not None and self.last is not None and (
-                not self.present or is_later(row, self.last)):
-            self.times += 1
+        if row is not None and row.last is not None:
+            came_back = self.met and not self.present
+            if came_back or (self.promised is not None and row.last > self.promised):
+                self.times += 1
+            self.promised = row.last
         if row is not None:
-            self.last = row
+            self.met = True
             self.reasons.add(row.reason)
         self.present = row is not None
 
 
-def is_later(row: DatedRow, before: DatedRow) -> bool:
-    """Whether a row's last day was moved to a later one, or taken away."""
-    return before.last is not None and (row.last is None or row.last > before.last)
+def is_renewed(row: DatedRow, before: DatedRow) -> bool:
+    """Whether a row may be a renewal of what it was: it ends later, or it ends again."""
+    return row.last is not None and (before.last is None or row.last > before.last)
 
 
 def past(versions: Iterable[Iterable[DatedRow]],

@@ -26,8 +26,7 @@ from policyd.core.gates import Acts, Event, Gate, Given, Telling, Written
 from policyd.core.index import Index
 from policyd.core.movement import Movement
 from policyd.core.policy import Active, Policy
-from policyd.core.rows import Records
-from policyd.gatehouse import Standing, absent, outside_of_pushes
+from policyd.gatehouse import Standing, outside_of_pushes, records_of, strangers
 from policyd.judge import policies_for
 
 BUDGET, SECONDS = 64 * 1024 * 1024, 10.0
@@ -116,17 +115,10 @@ def _movements(state: str, index: Index, repo: PushedRepo,
     """What moved past policyd. Without the lock first: only what does not fit is asked again."""
     settled, moved = indexes.settle(index, {
         ref: live.get(ref) or repo.resolve(ref)[1] for ref in indexes.watched(index)})
-    if settled != index or moved or _strangers(settled, live):
+    if settled != index or moved or strangers(settled, live):
         settled, moved = decisionlog.settled(state, index.key, lambda index: {
             ref: repo.resolve(ref)[1] for ref in indexes.watched(index)})
-    return (*moved, *_strangers(settled, live))
-
-
-def _strangers(index: Index, live: Mapping[str, str]) -> tuple[Movement, ...]:
-    """Guarded branches that nobody pushed and nobody enrolled."""
-    known = {*index.branches, *(step.ref for step in index.pending)}
-    return tuple(Movement(ref, None, oid) for ref, oid in sorted(live.items())
-                 if ref not in known)
+    return (*moved, *strangers(settled, live))
 
 
 def _gates(policies: tuple[Policy, ...], live: Mapping[str, str], repo: PushedRepo,
@@ -137,22 +129,13 @@ def _gates(policies: tuple[Policy, ...], live: Mapping[str, str], repo: PushedRe
     for policy in policies:
         given = Given(clock.today(policy.timezone, at), acts, () if policy.mirror else movements)
         for ref in filter(policy.guards, live):
-            records = _records(policy, ref, live, repo, files)
+            records = records_of(policy, ref, live, repo, files)
             found.setdefault(ref, []).append(gates.desired(ref, records, given))
             ahead = min(gates.changes(records, given, ref), default=None)
             if ahead is not None:
                 moments.append(clock.midnight(policy.timezone, ahead))
     return _Gates({ref: reduce(gates.both, every) for ref, every in found.items()},
                   min(moments, default=None))
-
-
-def _records(policy: Policy, ref: str, live: Mapping[str, str], repo: PushedRepo,
-             files: RecordFiles) -> Records:
-    source = policy.reads_from(ref)
-    tip = live.get(source)
-    if tip is None:
-        return absent(source)
-    return files.dated(repo.header(bytes.fromhex(tip))[0], policy.records)
 
 
 def _planned(found: _Gates, before: Noted | None, policy: Policy,
