@@ -32,9 +32,12 @@ def brief(reason: Reason) -> str:
             return reason.says
 
 
-def note(reason: Reason, members: Members) -> str:
-    """What stands beside the reason's place: the fact, the days, the owner."""
-    parts = [] if reason.cause is Cause.EXPIRED else [reason.says]
+def note(reason: Reason, members: Members, *, first: bool = True) -> str:
+    """What stands beside the reason's place: the fact, the days, the owner.
+
+    The row of the `first` reason stands in the line above already.
+    """
+    parts = [] if first and reason.cause is Cause.EXPIRED else [reason.says]
     if reason.last is not None:
         parts.append(f"last day {reason.last}")
         if reason.cause is Cause.EXPIRED:

@@ -55,7 +55,8 @@ def _finding(given: Situation, update: Update, reasons: tuple[Reason, ...],
         ref=update.ref, says=f"{branch} closed by {closure.brief(reasons[0])}{more}; {path}",
         scene="closed to source",
         places=tuple(Place(path=reason.path, line=reason.line,
-                           note=closure.note(reason, given.members)) for reason in reasons),
+                           note=closure.note(reason, given.members, first=number == 0))
+                     for number, reason in enumerate(reasons)),
         repair=_repair(given, update, reasons[0], branch), why=closure.WHY[reasons[0].cause])
 
 
