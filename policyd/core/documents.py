@@ -137,9 +137,13 @@ class _Composer:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             what = ", ".join(filter(None, (error.context, error.problem)))
-            self._fault(mark, f"not valid YAML: {what}")
+            # libyaml ends a last line that has no end, and points behind it
+            place = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+            place = min(place, _line_column(text))
+            self.faults.append(Fault(self.source, *place, f"not valid YAML: {what}"))
         except (yaml.YAMLError, RecursionError) as error:
-            self._fault(None, f"not valid YAML: {type(error).__name__}")
+            self.faults.append(Fault(
+                self.source, 1, 1, f"not valid YAML: {type(error).__name__}"))
         except _TooMuch:
             pass
 
@@ -249,8 +253,7 @@ class _Composer:
         return Scalar(self.source, mark.line + 1, mark.column + 1, text, value)
 
     def _fault(self, mark: Any, message: str) -> None:
-        line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-        self.faults.append(Fault(self.source, line, column, message))
+        self.faults.append(Fault(self.source, mark.line + 1, mark.column + 1, message))
 
     def _end_with(self, mark: Any, message: str) -> NoReturn:
         self._fault(mark, message)
