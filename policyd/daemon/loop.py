@@ -68,14 +68,27 @@ class Loop:
     def active(self) -> Active:
         return self._active
 
+    def knows(self, key: str) -> bool:
+        """Whether a repository is among those that are looked at."""
+        return key in self._fleet.entries
+
     def run(self, every_tick: _Tick) -> None:
         """Until somebody puts ("stop", "") into `events`. `every_tick` is called at each tick."""
         with suppress(Stopped):
             while True:
-                self._turn(every_tick)
-                self._take(self._wait())
+                self.turn(every_tick)
+                self.take(self._wait())
 
-    def _turn(self, every_tick: _Tick) -> None:
+    def pass_over(self, every_tick: _Tick) -> None:
+        """Look once at all that may have changed, and come back when that is done."""
+        self._next_rescan = time.monotonic()
+        self.turn(every_tick)
+        while self._rescan is not None:
+            self.turn(every_tick)
+        self.turn(every_tick)  # what the pass found in notes may be due
+
+    def turn(self, every_tick: _Tick) -> None:
+        """What is due now, and a slice of a rescan that is under way."""
         at = self._moment()
         for key in self._fleet.due(at):
             self._look(key, at)
@@ -123,7 +136,7 @@ class Loop:
         except Empty:
             return None
 
-    def _take(self, event: tuple[str, str] | None) -> None:
+    def take(self, event: tuple[str, str] | None) -> None:
         """All events that are there; what they ask for is done in the next turn."""
         while event is not None:
             what, about = event
