@@ -60,6 +60,8 @@ class Heartbeat:
     digest: str
     repositories: int
     rescan_seconds: float
+    passed: bool = False
+    """Whether it has gone over all repositories since it started."""
     lost: str = ""
     """Why events do not arrive, so that only the rescan finds changes; empty when they do."""
 

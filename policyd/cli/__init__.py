@@ -27,6 +27,7 @@ COMMANDS = {
     "pause": "policyd.cli.pause",
     "policy": "policyd.cli.policy",
     "retire": "policyd.cli.retire",
+    "serve": "policyd.cli.serve",
     "status": "policyd.cli.status",
     "unenroll": "policyd.cli.unenroll",
 }

@@ -17,12 +17,14 @@ from policyd.adapters import (
     asowner,
     clock,
     decisionlog,
+    hints,
     hookfiles,
     logcheck,
     repoconfig,
     repoindex,
 )
 from policyd.adapters.gitrepo import PushedRepo
+from policyd.adapters.hints import Hint
 from policyd.adapters.reponame import name_of
 from policyd.adapters.statefolder import because
 from policyd.cli import repositories as shared
@@ -113,7 +115,7 @@ def _enrol(case: _Case, *, command: str) -> Iterator[str]:
     new_hook, new_key, lines = asowner.run(keeper, lambda: _put_in(case), command=command)
     yield from lines
     try:
-        yield from asowner.run(judge, lambda: _record(case), command=command)
+        yield from asowner.run(judge, lambda: _recorded_and_hinted(case), command=command)
     except PolicydError:
         if new_hook:
             yield from asowner.run(
@@ -187,6 +189,13 @@ def _key(git_dir: Path) -> bool:
         repoindex.remove_key(git_dir)
         repoindex.write_key(git_dir)
         return True
+
+
+def _recorded_and_hinted(case: _Case) -> list[str]:
+    """With a hint, so that a daemon that runs looks at it at once."""
+    lines = _record(case)
+    hints.leave(case.state, repoindex.key_of(case.git_dir), Hint(str(case.git_dir)))
+    return lines
 
 
 def _record(case: _Case) -> list[str]:

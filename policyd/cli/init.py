@@ -30,6 +30,15 @@ identity: {{from: env, name: REMOTE_USER}}
 
 # Who may own this folder: root, or self for the user that the hook runs as.
 home_owner: self
+
+# `policyd serve`: seconds between two looks at everything, and where it answers on loopback
+# with /metrics and /healthz.
+service:
+  rescan_seconds: 60
+  # listen: 127.0.0.1:9464
+
+# Who is told when a gate closes or opens, by POST; the file holds the secret that signs it.
+# webhook: {{url: "https://example.org/policyd", secret_file: /etc/policyd/webhook.secret}}
 """
 
 

@@ -60,7 +60,7 @@ class Loop:
         self._follow: list[tuple[float, str, int]] = []
         self._rescan: Iterator[None] | None = None
         self._next_rescan = self._next_tick = time.monotonic()
-        self._force = False
+        self._force = self._passed = False
         self._current = self._active_mark()
         self._last: datetime | None = None
 
@@ -212,7 +212,7 @@ class Loop:
         self._started = self._started or at.isoformat()
         beat = Heartbeat(os.getpid(), self._started, at.isoformat(), self._version,
                          self._active.digest, len(self._fleet.entries),
-                         self._active.settings.service.rescan_seconds, self.lost)
+                         self._active.settings.service.rescan_seconds, self._passed, self.lost)
         try:
             gatefiles.beat(self._active.settings.state, beat)
         except CannotJudge as error:
@@ -238,6 +238,8 @@ class Loop:
         while self._rescan is not None and time.monotonic() < end:
             if next(self._rescan, self) is self:
                 self._rescan = None
+                if not self._passed:
+                    self._passed, self._next_tick = True, time.monotonic()
 
     def _known(self) -> None:
         try:

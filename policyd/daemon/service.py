@@ -1,0 +1,142 @@
+"""`policyd serve` from its start to its end: one instance, signals, watched folders, systemd."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import FrameType
+
+from policyd.adapters import activepolicy, hints, instance, statefolder
+from policyd.adapters.endpoint import Endpoint
+from policyd.adapters.outbox import Outbox
+from policyd.adapters.systemd import Systemd
+from policyd.adapters.watch import Watch
+from policyd.adapters.webhook import Webhook
+from policyd.core.policy import Active
+from policyd.daemon import log as logs
+from policyd.daemon.health import Server
+from policyd.daemon.loop import Loop, hinted
+from policyd.daemon.metrics import Metrics
+from policyd.daemon.voice import Spoken
+from policyd.rules import OPTIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a daemon is started."""
+
+    home: Path
+    environment: Mapping[str, str]
+    once: bool = False
+    """Look once at everything and end."""
+
+
+def serve(start: Start) -> None:
+    """Run until a signal ends it. Raises PolicydError where it cannot start, in one sentence."""
+    active = activepolicy.load(start.home, OPTIONS)
+    state = active.settings.state
+    with ExitStack() as stack:
+        stack.enter_context(instance.only(state))
+        statefolder.subfolder(state, hints.FOLDER)
+        log = logs.logger(start.environment)
+        metrics = Metrics(_version())
+        webhook = stack.enter_context(_delivering(active, log))
+        voice = Spoken(Path(state), log, metrics, webhook)
+        loop = Loop(start.home, active, voice, _version())
+        if start.once:
+            loop.pass_over(lambda: None)
+            return
+        if active.settings.service.listen is not None:
+            stack.enter_context(Server(active.settings.service.listen, metrics))
+        stack.enter_context(_signals(loop))
+        watch = stack.enter_context(_watching(start.home, state, loop, metrics))
+        systemd = Systemd(start.environment)
+        log.info("policyd serve", state=state, home=str(start.home),
+                 policy=active.digest[:12], version=_version())
+        systemd.ready()
+        try:
+            loop.run(_Tick(loop, watch, systemd))
+        finally:
+            systemd.stopping()
+            log.info("policyd serve ends")
+
+
+class _Tick:
+    """Every few seconds: the watched folders, and a sign for systemd."""
+
+    def __init__(self, loop: Loop, watch: Watch, systemd: Systemd) -> None:
+        self._loop, self._watch, self._systemd = loop, watch, systemd
+
+    def __call__(self) -> None:
+        self._watch.check()
+        self._systemd.watchdog()
+
+
+@contextmanager
+def _signals(loop: Loop) -> Iterator[None]:
+    """SIGTERM and SIGINT end it, SIGHUP has it look at everything again."""
+    def put(what: str) -> None:
+        loop.events.put((what, ""))
+
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        put("stop")
+
+    def again(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        put("rescan")
+
+    before = {number: signal.signal(number, handler) for number, handler in (
+        (signal.SIGTERM, stop), (signal.SIGINT, stop), (signal.SIGHUP, again))}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _watching(home: Path, state: str, loop: Loop, metrics: Metrics) -> Iterator[Watch]:
+    def wake(path: Path) -> None:
+        event = hinted(path)
+        if event is not None:
+            metrics.hinted()
+            loop.events.put(event)
+
+    def lost(reason: str) -> None:
+        metrics.lost()
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        loop.events.put(("lost", f"{reason} ({at})"))
+
+    watch = Watch([Path(state) / hints.FOLDER, home / activepolicy.FOLDER], wake, lost)
+    watch.start()
+    try:
+        yield watch
+    finally:
+        watch.stop()
+
+
+@contextmanager
+def _delivering(active: Active, log: logs.Log) -> Iterator[Webhook | None]:
+    asked = active.settings.webhook
+    if asked is None:
+        yield None
+        return
+    endpoint = Endpoint.of(asked.url, Path(asked.secret_file))
+    webhook = Webhook(Outbox(active.settings.state), endpoint,
+                      lambda what, fields: log.info(what, **fields))
+    webhook.start()
+    try:
+        yield webhook
+    finally:
+        webhook.stop()
+
+
+def _version() -> str:
+    try:
+        return version("policyd")
+    except PackageNotFoundError:
+        return "unknown"

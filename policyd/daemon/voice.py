@@ -1,0 +1,70 @@
+"""What the daemon says: to its log, to its metrics, and to a webhook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from policyd.adapters import incidents
+from policyd.adapters.gatefiles import Heartbeat, Noted
+from policyd.adapters.webhook import Webhook
+from policyd.core import closure, notices
+from policyd.core.errors import CannotJudge
+from policyd.core.gates import Event, Telling
+from policyd.daemon.fleet import Entry
+from policyd.daemon.metrics import Metrics
+
+_SHOWN = 10
+"""Reasons in one line of the log."""
+_LOUD = frozenset({Event.CLOSED, Event.CHANGED})
+
+
+class Spoken:
+    """Nothing here raises: a daemon that cannot say something goes on looking."""
+
+    def __init__(self, state: Path, log: Any, metrics: Metrics, webhook: Webhook | None) -> None:
+        self._state, self._log, self._metrics, self._webhook = state, log, metrics, webhook
+
+    def tells(self, noted: Noted, telling: Telling, at: datetime) -> None:
+        name = notices.name(telling)
+        say = self._log.warning if telling.event in _LOUD else self._log.info
+        say(name, repository=noted.repository, branch=telling.ref.removeprefix("refs/heads/"),
+            **_about(telling))
+        if self._webhook is None:
+            return
+        try:
+            self._webhook.put(name, notices.notice(
+                telling, repository=noted.repository, at=at.isoformat(),
+                policy_digest=noted.digest))
+        except CannotJudge as error:
+            self.trouble("a notice cannot be queued", reason=str(error))
+
+    def looked(self, seconds: float) -> None:
+        self._metrics.looked(seconds)
+
+    def beats(self, beat: Heartbeat, entries: Sequence[Entry]) -> None:
+        self._metrics.beats(beat, entries, self._webhook)
+
+    def trouble(self, what: str, **fields: object) -> None:
+        self._log.warning(what, **fields)
+
+    def says(self, what: str, **fields: object) -> None:
+        self._log.info(what, **fields)
+
+    def fails(self, where: str, error: Exception) -> None:
+        """A fault of policyd itself: the traceback goes where those of pushes go."""
+        incident = incidents.report(self._state, where, error)
+        self._log.error("a look failed", where=where, incident=incident,
+                        error=type(error).__name__)
+
+
+def _about(telling: Telling) -> dict[str, object]:
+    if telling.row is not None:
+        row = telling.row
+        return {"row": row.id, "kind": row.kind.value, "last": str(row.last), "days": telling.days,
+                "owner": row.owner, "place": f"{row.path}:{row.line}"}
+    return {"reasons": [f"{reason.cause.value}: {closure.brief(reason)}"
+                        for reason in telling.reasons[:_SHOWN]],
+            "more": max(len(telling.reasons) - _SHOWN, 0)}
