@@ -86,6 +86,11 @@ def test_what_could_mislead_is_a_fault(text, found):
     assert faults(text) == found
 
 
+def test_a_fault_at_the_end_of_a_last_line_without_end_stands_in_it():
+    assert [fault.split(": ")[0] for fault in faults("a: [")] == ["1:5"]
+    assert [fault.split(": ")[0] for fault in faults("a: [\n")] == ["2:1"]
+
+
 def test_a_percent_sign_elsewhere_begins_no_directive():
     assert value("a: 5%\nb: '%x'\nc: |\n  %y\n") == {"a": "5%", "b": "%x", "c": "%y\n"}
 

@@ -88,6 +88,14 @@ def test_a_fault_stands_where_it_is_mended(old, new, fault):
     assert faults(Record.FLAKES, changed(LEDGER, old, new)) == [fault]
 
 
+def test_an_id_has_a_length_that_can_be_shown():
+    long = "x" * 4_097
+    assert [fault[:20] for fault in faults(Record.FLAKES, changed(LEDGER, '"rates"', f'"{long}"'))
+            ] == ["3:10: 'xxxxxxxxxxxxx"]
+    nodeid = changed(LEDGER, "test_rates", f"test[{long}]")
+    assert faults(Record.FLAKES, nodeid)[0].endswith("is longer than 4096 characters")
+
+
 @pytest.mark.parametrize(("text", "fault"), [
     ("", "1:1: the file is empty"),
     ("[]", "1:1: expected a mapping, found a list"),

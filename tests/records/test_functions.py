@@ -36,6 +36,7 @@ def functions(text: str | bytes) -> tuple[str, ...]:
     ('x = "\\""\ndef a(): pass', ("a",)),
     ("x = '\"\"\"'\ndef a(): pass", ("a",)),
     ("x = \"it's\"  # don't\ndef a(): pass", ("a",)),
+    ('# """\ndef a(): pass\n# """', ("a",)),
     ("x = ''\ndef a(): pass\ny = ''", ("a",)),
     ("def ﬁt(): pass", ("fit",)),
     ("define(): pass\nundef a(): pass", ()),

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from sites import base_files
 
 from policyd import records
+from policyd.core.errors import Fault
 from policyd.core.rows import MAX_RECORD_BYTES, Kind, Parsed, Record
 from policyd.records import load
+from policyd.records.fields import MAX_FAULTS, Enough, Faults
 
 BASE = base_files("a" * 40)
 KINDS = {
@@ -83,6 +85,14 @@ def test_more_faults_than_anybody_reads_end_the_look_at_a_file(text):
     assert len(found) == 1_000
     assert found[-1].message == "more is wrong than is told, and not all was looked at"
     assert "more is wrong" not in found[-2].message
+
+
+def test_a_fault_too_many_ends_the_work_at_once():
+    faults = Faults()
+    for line in range(MAX_FAULTS):
+        faults.append(Fault("f", line + 1, 1, "x"))
+    with pytest.raises(Enough):
+        faults.append(Fault("f", 1, 1, "x"))
 
 
 _YAML = (Record.QUARANTINE, Record.LEASES, Record.RELATIONS)

@@ -189,6 +189,12 @@ def test_a_row_that_does_not_say_what_becomes_of_a_remainder_cannot_block(kind, 
     assert faults(Record.RELATIONS, f"{policy}    class: {kind}\n") == []
 
 
+def test_a_function_is_named_as_python_reads_its_name():
+    text = changed(PAIR, "generator: prices", "generator: ﬁt")
+    relation, = read(Record.RELATIONS, text).relations
+    assert relation.functions == ("fit", "shuffled")
+
+
 def test_two_rows_with_one_id_are_a_fault():
     assert faults(Record.RELATIONS, PAIR + changed(FULL, "id: R2", "id: R1")) == [
         "10:5: id 'R1' again; the row in line 3 has it"]
