@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -69,3 +73,50 @@ class Daemon:
 
 def key(site: Site) -> str:
     return repoindex.key_of(site.server)
+
+
+class Serving:
+    """`policyd serve` as a process of its own; its log is JSON, a line an event."""
+
+    def __init__(self, site: Site, *words: str, env: Mapping[str, str] | None = None) -> None:
+        self.site, self._log = site, site.folder / "serve.log"
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-m", "policyd", "--home", str(site.home), "serve", *words],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=site.folder,
+                env={**site.environment(), **(env or {})})
+
+    def __enter__(self) -> Serving:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def until(self, done: Callable[[], bool], *, most: float = 15.0) -> float:
+        """Seconds that it took until `done()`; AssertionError where it ends or is too late."""
+        start = time.monotonic()
+        while not done():
+            assert self.process.poll() is None, self.log()
+            assert time.monotonic() - start < most, self.log()
+            time.sleep(0.01)
+        return time.monotonic() - start
+
+    def is_open(self, branch: str = "main") -> bool | None:
+        """What is noted; None where nothing is."""
+        found = gatefiles.noted(self.site.state, key(self.site))
+        written = found.gates.get(f"refs/heads/{branch}") if found else None
+        return None if written is None else written.gate.is_open
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def events(self) -> list[str]:
+        lines = (line for line in self.log().splitlines() if line.startswith("{"))
+        return [str(json.loads(line)["event"]) for line in lines]
+
+    def ended(self, number: int) -> int:
+        """Send a signal; the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=15)
