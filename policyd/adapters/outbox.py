@@ -52,13 +52,20 @@ class Outbox:
         head = json.dumps({"event": event, "since": at.isoformat()})
         data = f"{head}\n{json.dumps(body, separators=(',', ':'))}".encode("ascii")
         with self._lock:
-            statefolder.subfolder(self._state, FOLDER)
-            waiting = self.waiting()
-            number = int(at.timestamp() * 1_000_000)
-            if waiting:  # a clock set back does not change the order
-                number = max(number, int(waiting[-1].split("-")[0]) + 1)
-            identity = f"{number:017d}-{os.urandom(3).hex()}"
-            statefolder.replace(self._path(identity), data)
+            try:
+                return self._put(data, at)
+            except OSError as error:
+                raise statefolder.cannot_write("folder", self._folder, error) from error
+
+    def _put(self, data: bytes, at: datetime) -> str:
+        statefolder.subfolder(self._state, FOLDER)
+        waiting = self.waiting()
+        number = int(at.timestamp() * 1_000_000)
+        if waiting:  # a clock set back does not change the order
+            number = max(number, int(waiting[-1].split("-")[0]) + 1)
+        identity = f"{number:017d}-{os.urandom(3).hex()}"
+        statefolder.replace(self._path(identity), data)
+        with suppress(OSError):  # the next one tries again
             for oldest in waiting[:max(len(waiting) + 1 - self._most, 0)]:
                 self.remove(oldest)
                 self.dropped += 1

@@ -101,6 +101,12 @@ def test_what_cannot_be_written_is_refused_and_drops_nothing(state: Path):
     assert (outbox.waiting(), outbox.dropped) == ([one], 0)
 
 
+def test_a_folder_that_is_none_is_named(state: Path):
+    (state / "outbox").touch()
+    with pytest.raises(CannotJudge, match=f"^folder {state}/outbox cannot be written: not a dir"):
+        Outbox(state).put("e", {}, AT)
+
+
 def test_two_threads_put_in_without_losing_any(state: Path):
     outbox = Outbox(state)
     threads = [threading.Thread(target=lambda: [outbox.put("e", {}, AT) for _ in range(20)])
