@@ -20,6 +20,7 @@ REACH = {
     "records": {"core", "records"},
     "languages": {"core", "languages"},
     "adapters": {"core", "languages", "adapters"},
+    "pytest": {"core", "records", "adapters", "pytest"},
 }
 DOORS = {
     "pygit2": "adapters/gitrepo.py",
@@ -31,6 +32,8 @@ DOORS = {
     "rich": "cli/*",
     "structlog": "daemon/*",
     "prometheus_client": "daemon/*",
+    "pytest": "pytest/*",
+    "_pytest": "pytest/inner.py",
 }
 ONE_FILE_ONLY = {"pathspec"}
 # What pure code may import of the standard library. A list of what is allowed, because a list of
@@ -234,6 +237,11 @@ BREACHES = [
     ("adapters/a.py", "import pathspec", "pathspec may only be imported in core/*.py"),
     ("daemon/a.py", "import watchdog.events", "watchdog may only be imported in adapters/watch.py"),
     ("hook.py", "import click", "click may only be imported in cli/*"),
+    ("hook.py", "import pytest", "pytest may only be imported in pytest/*"),
+    ("pytest/a.py", "import _pytest.runner", "_pytest may only be imported in pytest/inner.py"),
+    ("pytest/a.py", "from policyd.rules import x", "pytest may not import rules"),
+    ("pytest/a.py", "from policyd import cli", "pytest may not import cli"),
+    ("adapters/a.py", "from policyd.pytest import x", "adapters may not import pytest"),
     ("hook.py", "import requests", "requests has no door"),
 ]
 
@@ -267,6 +275,7 @@ def test_what_the_design_allows_is_no_breach(tmp_path):
         "adapters/gitrepo.py": "import os\nimport pygit2\nfrom policyd.core import facts",
         "adapters/clock.py": "from datetime import datetime\ndatetime.now()\nopen('x')",
         "hook.py": "import sys\nfrom policyd.adapters import gitrepo\nfrom policyd import rules",
+        "pytest/run.py": "import pytest\nfrom policyd import records",
         "cli/main.py": "import click\nimport rich\nfrom policyd import hook",
         "daemon/serve.py": "import structlog\nfrom policyd.adapters import clock",
     }
