@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
+from collections import Counter as Tally
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from policyd.adapters import logfiles
 from policyd.adapters.gatefiles import Heartbeat
 from policyd.adapters.webhook import Webhook
+from policyd.core import calendar
+from policyd.core.errors import CannotJudge
 from policyd.daemon.fleet import Entry
 
 
 class Metrics:
-    """What is counted. Only closed gates are told by name: open ones are too many."""
+    """What is counted. Only closed gates are told by name: open ones are too many.
 
-    def __init__(self, version: str) -> None:
+    `state` is the folder whose decision log is counted. Any thread may ask for the `page`; it is
+    always that of one moment.
+    """
+
+    def __init__(self, version: str, *, state: str | None = None) -> None:
         self.registry = CollectorRegistry()
         self.beat: Heartbeat | None = None
-        self.beaten = datetime.now(UTC)
+        self.beaten = time.monotonic()
+        self._lock = threading.Lock()
         made: Any = {"registry": self.registry}
         Gauge("policyd_build_info", "The version.", ["version"], **made).labels(version).set(1)
         self._repositories = Gauge("policyd_repositories", "Enrolled repositories.", **made)
@@ -37,8 +48,13 @@ class Metrics:
         self._hints = Counter("policyd_hints", "Hints that came.", **made)
         self._lost = Counter("policyd_events_lost", "Times that events may be lost.", **made)
         self._queue = Gauge("policyd_webhook_queue", "Notices that wait.", **made)
-        self._delivered = Gauge("policyd_webhook_delivered", "Notices delivered.", **made)
-        self._dropped = Gauge("policyd_webhook_dropped", "Notices given up.", **made)
+        self._delivered = Counter("policyd_webhook_delivered", "Notices delivered.", **made)
+        self._dropped = Counter("policyd_webhook_dropped", "Notices given up.", **made)
+        self._counted = (0, 0)
+        if state is not None:
+            Gauge("policyd_decision_log_entries",
+                  "The number of the log's last entry; NaN while it cannot be read.",
+                  **made).set_function(lambda: _last_entry(state))
 
     def looked(self, seconds: float) -> None:
         self._looks.observe(seconds)
@@ -50,28 +66,62 @@ class Metrics:
         self._lost.inc()
 
     def beats(self, beat: Heartbeat, entries: Sequence[Entry], webhook: Webhook | None) -> None:
-        self.beat, self.beaten = beat, datetime.now(UTC)
-        self._look_at.set(datetime.fromisoformat(beat.beat).timestamp())
-        self._repositories.set(len(entries))
-        self._problems.set(sum(bool(entry.problem) for entry in entries))
+        with self._lock:
+            self.beat, self.beaten = beat, time.monotonic()
+            self._look_at.set_to_current_time()
+            self._repositories.set(len(entries))
+            self._problems.set(sum(bool(entry.problem) for entry in entries))
+            self._gates(entries)
+            self._rows(entries)
+            if webhook is not None:
+                self._notices(webhook)
+
+    def page(self) -> bytes:
+        """What Prometheus reads."""
+        with self._lock:
+            return generate_latest(self.registry)
+
+    def _gates(self, entries: Sequence[Entry]) -> None:
         self._closed.set(sum(len(entry.closed) for entry in entries))
         self._open.set(sum(len(entry.branches) - len(entry.closed) for entry in entries))
         self._moved.set(sum(entry.moved for entry in entries))
         self._by_name.clear()
-        due: dict[int, int] = {}
         for entry in entries:
             for branch in entry.closed:
-                self._by_name.labels(entry.name, branch).set(1)
-            for step, rows in entry.due.items():
-                due[step] = due.get(step, 0) + rows
+                self._by_name.labels(_label(entry.name), _label(branch)).set(1)
+
+    def _rows(self, entries: Sequence[Entry]) -> None:
+        """Steps without a row are 0: what is absent raises no alert and ends none."""
+        due: Tally[int] = Tally(dict.fromkeys(calendar.LADDER, 0))
+        for entry in entries:
+            due.update(entry.due)
         self._due.clear()
         for step, rows in due.items():
             self._due.labels(str(step)).set(rows)
-        if webhook is not None:
-            self._queue.set(webhook.queued)
-            self._delivered.set(webhook.delivered)
-            self._dropped.set(webhook.dropped)
 
-    def page(self) -> bytes:
-        """What Prometheus reads."""
-        return generate_latest(self.registry)
+    def _notices(self, webhook: Webhook) -> None:
+        before, self._counted = self._counted, (webhook.delivered, webhook.dropped)
+        self._queue.set(webhook.queued)
+        self._delivered.inc(self._counted[0] - before[0])
+        self._dropped.inc(self._counted[1] - before[1])
+
+
+def _label(text: str) -> str:
+    """A name of git's that is no UTF-8 would spoil the whole page."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _last_entry(state: str) -> float:
+    path = os.path.join(state, logfiles.NAME)
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return 0.0
+    except OSError:
+        return float("nan")
+    try:
+        return float(logfiles.tail(fd, path).head.n)
+    except CannotJudge:
+        return float("nan")
+    finally:
+        os.close(fd)
