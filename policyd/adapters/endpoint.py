@@ -15,7 +15,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -60,11 +60,14 @@ class Endpoint:
     host: str
     port: int
     tls: bool
-    target: str = field(repr=False)
+    target: str
     secret: Path | None = None
     """The file that holds the key for signatures; read at each try."""
     timeout: float = 10.0
     """Seconds for one whole exchange."""
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.origin})"
 
     @classmethod
     def of(cls, url: str, secret: Path | None, *, timeout: float = 10.0) -> Endpoint:
