@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ from policyd.core.errors import PolicydError
 from policyd.core.globs import repository_pattern
 from policyd.core.index import Index
 from policyd.core.policy import Active, Mode
+from policyd.core.values import dataclass
 from policyd.judge import Request, judge
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 
 from policyd.adapters import pastrows
@@ -25,6 +25,7 @@ from policyd.core.policy import Policy
 from policyd.core.renewals import is_renewed
 from policyd.core.rows import DATED, Identity, Parsed, Record, Records
 from policyd.core.trees import Trees
+from policyd.core.values import dataclass
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _DATED = tuple(sorted(DATED, key=lambda record: record.value))

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -39,6 +39,7 @@ from policyd.core.facts import ZERO, Books, Update
 from policyd.core.index import Index
 from policyd.core.paused import Pause, observed
 from policyd.core.policy import Active, Mode
+from policyd.core.values import dataclass
 from policyd.gatehouse import Standing
 from policyd.judge import Judgement, Request, judge, must_refuse, policies_for, resolve
 from policyd.rules import OPTIONS

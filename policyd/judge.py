@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime, timedelta
 from functools import partial, reduce
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from policyd.core.evaluate import Outcome, Verdict, enforces, evaluate, needs_of
 from policyd.core.facts import ZERO, Need, Pusher, Situation, Update
 from policyd.core.index import Index
 from policyd.core.policy import Active, Mode, Policy
+from policyd.core.values import dataclass
 from policyd.gatehouse import Bookkeeper, Standing, record_files
 from policyd.rules import BY_ID
 

@@ -241,7 +241,8 @@ def base_files(baseline: str) -> dict[str, str]:
             "reason": "clock skew of the rate server", "first_seen": first, "expires_on": last,
             "owner": "alice", "max_runs": 3}]}),
         "fixtures/freezes.json": _json([{
-            "relation_id": "R1_order", "since": first, "expires": last, "reruns": 5, "pass_needed": 5,
+            "relation_id": "R1_order", "since": first, "expires": last,
+            "reruns": 5, "pass_needed": 5,
             "reason": "parallel sum; awaiting a deterministic reducer", "owner": "alice"}]),
         "fixtures/data/prices.csv": prices,
         "fixtures/leases/data.yaml":

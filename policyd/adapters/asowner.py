@@ -10,12 +10,12 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from policyd.adapters.statefolder import because
 from policyd.core.errors import CannotJudge, PolicydError
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

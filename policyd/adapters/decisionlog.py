@@ -12,7 +12,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from policyd.adapters import clock, headlog, logfiles, logrotate, repoindex, statefolder
@@ -24,6 +24,7 @@ from policyd.core.chain import Position, Tail
 from policyd.core.errors import CannotJudge
 from policyd.core.index import Index
 from policyd.core.movement import Movement
+from policyd.core.values import dataclass
 
 NAME = logfiles.NAME
 

@@ -15,7 +15,6 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -25,6 +24,7 @@ from urllib.parse import urlsplit
 from policyd.adapters.outbox import Message
 from policyd.adapters.statefolder import because
 from policyd.core.errors import CannotJudge
+from policyd.core.values import dataclass
 
 LONGEST_WAIT = 3_600.0
 """Seconds, of what an endpoint may ask for in Retry-After."""

@@ -7,7 +7,7 @@ already is nobody's secret, so moves, cherry-picks and backports gain nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from policyd.adapters.gitrepo import Missing
@@ -16,6 +16,7 @@ from policyd.adapters.touched import beyond
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import Gained, Literals, Occurrence, Unreadable, Update
 from policyd.core.trees import GITLINK, LINK, Entry, is_tree
+from policyd.core.values import dataclass
 from policyd.languages.literal import Literal
 
 if TYPE_CHECKING:  # most pushes have nothing to parse, and need no reader of sources

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from policyd.adapters import statefolder
@@ -19,6 +19,7 @@ from policyd.core.errors import CannotJudge
 from policyd.core.frozen import plain, thawed
 from policyd.core.gates import Acts, Written
 from policyd.core.paused import Pause
+from policyd.core.values import dataclass
 
 ACTS, GATES = "acts", "gates"
 PAUSE, DAEMON = "pause.json", "daemon.json"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from policyd.adapters import libgit2
 from policyd.core.errors import CannotJudge
 from policyd.core.graph import Header
+from policyd.core.values import dataclass
 
 _LIBGIT2 = libgit2.load()
 

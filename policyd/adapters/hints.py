@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from policyd.adapters import statefolder
 from policyd.adapters.statefolder import StrPath
 from policyd.core.errors import CannotJudge
+from policyd.core.values import dataclass
 
 FOLDER = "hints"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 from policyd.core.errors import CannotJudge
+from policyd.core.values import dataclass
 
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 MAX_BYTES = 64 * 1_048_576

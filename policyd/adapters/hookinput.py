@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from policyd.core.errors import CannotJudge
+from policyd.core.values import dataclass
 
 CHECK = "refs/check/"
 """A push to refs/check/BRANCH asks what BRANCH would say, and moves nothing."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
+
+from policyd.core.values import dataclass
 
 if not os.path.isdir(os.environ.get("SSL_CERT_DIR", "")):
     os.environ["SSL_CERT_DIR"] = "/"  # importing all of pygit2 fails on a host without CA files

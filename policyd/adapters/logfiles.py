@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
 
 from policyd.adapters import statefolder
@@ -13,6 +12,7 @@ from policyd.adapters.statefolder import StrPath, because
 from policyd.core import chain
 from policyd.core.chain import Tail
 from policyd.core.errors import CannotJudge
+from policyd.core.values import dataclass
 
 NAME = "decisions.jsonl"
 

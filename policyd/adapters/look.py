@@ -6,7 +6,7 @@ Read-only. What a single commit touches is worked out in `adapters.touched`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from policyd.adapters.bulk import Bulk
@@ -19,6 +19,7 @@ from policyd.core.graph import Header
 from policyd.core.oddtrees import OddTrees
 from policyd.core.policy import Policy
 from policyd.core.trees import TREE
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ one commit on the base, is judged like a push, and what that finds is given back
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policyd.adapters.look import Look
 from policyd.core.facts import Commit, Op, Situation, Touch, Update
 from policyd.core.repair import Ground, first_of
 from policyd.core.rule import Finding
 from policyd.core.trees import TREE
+from policyd.core.values import dataclass
 
 Trial = Callable[[Update], Sequence[Finding]]
 """What the rules would enforce on an update, pushed alone by the same pusher."""

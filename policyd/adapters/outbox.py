@@ -13,11 +13,11 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
 from policyd.adapters import statefolder
 from policyd.adapters.statefolder import StrPath
+from policyd.core.values import dataclass
 
 FOLDER = "outbox"
 MOST = 1_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from policyd.adapters.corpora import Corpora
 from policyd.adapters.gitrepo import PushedRepo
@@ -13,6 +12,7 @@ from policyd.core.errors import CannotJudge, Fault
 from policyd.core.policy import Places
 from policyd.core.rows import DATED, MAX_RECORD_BYTES, Parsed, Record, Records
 from policyd.core.trees import GITLINK, LINK, TREE, Entry, Trees, is_tree, pairs, split
+from policyd.core.values import dataclass
 
 Parse = Callable[[Record, str, bytes], Parsed]
 """A loader: the kind of record, its path and its bytes."""

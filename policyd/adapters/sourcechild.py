@@ -14,9 +14,9 @@ import resource
 import signal
 import struct
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NoReturn
 
+from policyd.core.values import dataclass
 from policyd.languages.literal import Literal, Unparseable
 
 Reader = Callable[[bytes, int], tuple[Literal, ...]]

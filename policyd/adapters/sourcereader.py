@@ -14,12 +14,12 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from policyd.adapters.sourcechild import FRAME, READY, Reader, Task, serve
 from policyd.core.errors import CannotJudge
+from policyd.core.values import dataclass
 from policyd.languages.literal import Literal
 
 TOO_LONG = "the parser gave up: it ran out of time"

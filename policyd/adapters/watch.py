@@ -10,7 +10,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from watchdog.events import (
@@ -27,6 +26,7 @@ from watchdog.observers.inotify import InotifyEmitter
 from watchdog.observers.inotify_c import InotifyEvent, InotifyFD
 
 from policyd.adapters.statefolder import because
+from policyd.core.values import dataclass
 
 WAKING: list[type[FileSystemEvent]] = [
     FileMovedEvent, FileCreatedEvent, FileDeletedEvent, FileClosedEvent, DirDeletedEvent]

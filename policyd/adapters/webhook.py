@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from policyd.adapters import clock
 from policyd.adapters.endpoint import Answer, Endpoint, Exchange, Fate, why
 from policyd.adapters.outbox import Message, Outbox
+from policyd.core.values import dataclass
 
 Say = Callable[[str, Mapping[str, object]], None]
 """Takes an event for the log, and its fields."""

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from policyd.core.errors import CannotJudge, PolicydError
 from policyd.core.index import Bootstrap, Index
 from policyd.core.movement import Movement
 from policyd.core.policy import Active, Policy
+from policyd.core.values import dataclass
 from policyd.judge import policies_for
 from policyd.rules import OPTIONS
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from policyd.adapters.reponame import name_of
 from policyd.cli import repositories as shared
 from policyd.core.errors import PolicydError
 from policyd.core.policy import Active, Policy
+from policyd.core.values import dataclass
 from policyd.gatehouse import Standing, outside_of_pushes, records_of
 from policyd.judge import policies_for
 from policyd.rules import OPTIONS

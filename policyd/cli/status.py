@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from policyd.cli import OK, operating, statustable
 from policyd.core.errors import CannotJudge, FileInvalid, PolicydError
 from policyd.core.frozen import plain
 from policyd.core.policy import Active
+from policyd.core.values import dataclass
 from policyd.rules import OPTIONS
 
 LATE = 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
 from policyd.core import clauses, decoding, layers, nodes
@@ -28,6 +28,7 @@ from policyd.core.policy import (
     last_match,
 )
 from policyd.core.rule import Rule
+from policyd.core.values import dataclass
 
 DEFAULT_NAMESPACES = (("refs/pull/**", "judge"), ("**", "refuse"))
 _TIMEZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*")

@@ -7,13 +7,14 @@ expected to accept or to refuse it, by exactly these `rules`. Every fault is rep
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Annotated
 
 from policyd.core import decoding, documents, nodes
 from policyd.core.errors import Fault, FileInvalid
 from policyd.core.nodes import Node, in_order, shown
+from policyd.core.values import dataclass
 
 BRANCH = "refs/heads/"
 MAIN = f"{BRANCH}main"

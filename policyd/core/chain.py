@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
+
+from policyd.core.values import dataclass
 
 RESERVED = frozenset({"n", "prev", "time"})
 """Fields that the chain itself fills in."""

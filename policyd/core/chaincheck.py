@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from policyd.core.chain import (
     MAX_TORN_LINES,
@@ -18,6 +18,7 @@ from policyd.core.chain import (
     parse,
     torn_hash,
 )
+from policyd.core.values import dataclass
 
 TORN = "torn by a crash or a power cut, and closed"
 

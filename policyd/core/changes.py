@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
 from policyd.core.policy import Active, Bounds, Clause, NamePattern, Policy, Settings
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

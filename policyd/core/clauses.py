@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from policyd.core.globs import zone_pattern
 from policyd.core.nodes import Node
 from policyd.core.policy import Clause, Mode, Reach, Zone
 from policyd.core.rule import Rule
+from policyd.core.values import dataclass
 
 ALWAYS = ("ordinary-refs", "ordinary-tree")
 """Without these two no other rule holds: they enforce as soon as any rule does."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from policyd.core import cases, documents, layers, members, nodes
 from policyd.core.authored import (
@@ -18,6 +17,7 @@ from policyd.core.nodes import Node, in_order
 from policyd.core.policy import Policy, Settings
 from policyd.core.rule import Rule
 from policyd.core.settings import compile_settings
+from policyd.core.values import dataclass
 
 SETTINGS = "policyd.yaml"
 CASES = ".cases.yaml"

@@ -8,7 +8,7 @@ none of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from enum import Enum
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from policyd.core import nodes
 from policyd.core.nodes import Located, Node
 from policyd.core.policy import Clause, Mode, Policy, Reach
+from policyd.core.values import dataclass
 
 _MUCH = 1_000
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NoReturn
 
 import yaml
 
 from policyd.core.errors import Fault, FileInvalid
 from policyd.core.nodes import Mapping, Node, Scalar, Sequence, in_order, shown
+from policyd.core.values import dataclass
 
 MAX_BYTES = 1_048_576
 MAX_DEPTH = 64

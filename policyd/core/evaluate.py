@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from enum import Enum
 
@@ -11,6 +11,7 @@ from policyd.core.errors import PolicydError
 from policyd.core.facts import Need, Situation, Update
 from policyd.core.policy import Clause, Mode, Policy
 from policyd.core.rule import Finding, Rule
+from policyd.core.values import dataclass
 
 
 class RuleCrashed(PolicydError):

@@ -8,13 +8,14 @@ them printable.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from enum import Enum
 
 from policyd.core.gates import Gate
 from policyd.core.policy import Together
 from policyd.core.rows import Identity, Records
+from policyd.core.values import dataclass
 
 ZERO = "0" * 40
 """The object id that stands for "no such ref" on git's side."""

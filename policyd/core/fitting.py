@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from policyd.core import nodes
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node, shown
 from policyd.core.policy import NamePattern, Pattern, Policy, Zone
+from policyd.core.values import dataclass
 from policyd.core.zones import ZoneMap, fold
 
 _SHOWN = 3

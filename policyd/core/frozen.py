@@ -12,7 +12,7 @@ import types
 import typing
 from collections import abc
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date
 from enum import Enum
 from functools import cache
@@ -21,6 +21,7 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 from policyd.core.errors import CannotJudge
 from policyd.core.policy import Active, Clause, Policy, Settings
+from policyd.core.values import dataclass
 
 FORMAT = 3
 T = TypeVar("T")

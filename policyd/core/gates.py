@@ -7,13 +7,14 @@ is written down. `plan` says what changed and whom to tell.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, timedelta
 from enum import Enum
 
 from policyd.core import calendar
 from policyd.core.movement import Movement
 from policyd.core.rows import DATED, DatedRow, Drift, Identity, Kind, Records
+from policyd.core.values import dataclass
 
 SOON = 30
 """Days."""

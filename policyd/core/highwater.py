@@ -8,10 +8,10 @@ closes gates for as long as it lasts, and not for ever.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from policyd.core.errors import CannotJudge
+from policyd.core.values import dataclass
 
 FAR = timedelta(days=2)
 AGREES_AFTER = timedelta(minutes=10)

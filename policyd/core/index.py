@@ -10,7 +10,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from policyd.core.chain import START, Position
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import ZERO, Op, Update
 from policyd.core.movement import Movement
+from policyd.core.values import dataclass
 
 FORMAT = 4
 ACCEPTED = "accepted"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, NoReturn
@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from policyd.core.errors import Fault, FileInvalid
 from policyd.core.nodes import Mapping, Node, Scalar, Sequence, in_order, shown
 from policyd.core.rows import MAX_RECORD_BYTES
+from policyd.core.values import dataclass
 
 MAX_DEPTH = 64
 MAX_NODES = 1_000_000

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime
 from math import ceil, isfinite
 from typing import Any
 
 from policyd.core.chain import Entry, hash_of, parse
 from policyd.core.policy import Mode
+from policyd.core.values import dataclass
 
 EXAMPLES = 3
 PLACES = 10

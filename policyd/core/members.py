@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policyd.core import decoding, nodes
 from policyd.core.documents import MAX_BYTES
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node, Scalar, Sequence
+from policyd.core.values import dataclass
 
 FOLDER = "groups/"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from policyd.core.errors import Fault
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

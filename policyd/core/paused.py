@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from policyd.core.policy import Active, Clause, Mode, Policy
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

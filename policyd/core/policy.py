@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
+
+from policyd.core.values import dataclass
 
 
 class Mode(Enum):

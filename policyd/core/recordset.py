@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from operator import attrgetter
 from typing import TypeVar
@@ -23,6 +22,7 @@ from policyd.core.rows import (
     Records,
     Relation,
 )
+from policyd.core.values import dataclass
 
 Placed = TypeVar("Placed", DatedRow, Lease, Relation)
 

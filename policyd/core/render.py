@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 
 from policyd.core.evaluate import Violation
 from policyd.core.facts import Pusher
 from policyd.core.repair import Block
 from policyd.core.rule import Place
+from policyd.core.values import dataclass
 
 WIDTH = 72
 """80 columns less the client's `remote: `."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 
 from policyd.core.facts import Past
 from policyd.core.rows import DatedRow, Identity
+from policyd.core.values import dataclass
 
 
 @dataclass(slots=True)

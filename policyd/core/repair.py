@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 
 from policyd.core.rule import Finding, Next
+from policyd.core.values import dataclass
 
 _PLAIN = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./-]*")
 """Names that no shell reads otherwise, nor git after `:/`, where `-` and `_` ask for magic."""

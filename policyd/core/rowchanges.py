@@ -6,11 +6,12 @@ A row is the same row by its identity, whatever file, line or id it has; a relat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from policyd.core.facts import Books, Past
 from policyd.core.rows import DatedRow, Kind, Relation
+from policyd.core.values import dataclass
 
 BLOCKING = "blocking"
 """The status of a relation that refuses."""

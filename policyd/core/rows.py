@@ -7,11 +7,12 @@ subject, never by its id alone: removing it and adding it again under another id
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from enum import Enum
 
 from policyd.core.errors import Fault
+from policyd.core.values import dataclass
 
 
 class Kind(Enum):

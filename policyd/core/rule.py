@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from policyd.core.facts import Need, Situation
 from policyd.core.policy import Reach
+from policyd.core.values import dataclass
 
 
 class Next(Enum):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Annotated, Literal
 
 from policyd.core import decoding, nodes
 from policyd.core.nodes import Node
 from policyd.core.policy import Identity, Service, Settings, Webhook
+from policyd.core.values import dataclass
 
 _LISTEN = re.compile(r"(127\.0\.0\.1|\[::1\]|localhost):[0-9]{1,5}")
 

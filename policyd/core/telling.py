@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from policyd.core import calendar, closure, render
@@ -15,6 +14,7 @@ from policyd.core.paused import Pause
 from policyd.core.policy import Mode
 from policyd.core.repair import Block
 from policyd.core.rows import DatedRow
+from policyd.core.values import dataclass
 
 SHOWN = 5
 """Rows that are shown; the rest are a number."""

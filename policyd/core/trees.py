@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 from policyd.core.errors import CannotJudge
+from policyd.core.values import dataclass
 
 Entry = tuple[bytes, bytes]
 """Mode (without leading zeros) and raw object id."""

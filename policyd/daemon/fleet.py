@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from policyd.adapters import gatefiles, refstat, repoindex
 from policyd.adapters.gatefiles import Noted
+from policyd.core.values import dataclass
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 from pathlib import Path
@@ -26,6 +26,7 @@ from policyd.core.gates import Acts, Event, Gate, Given, Telling, Written
 from policyd.core.index import Index
 from policyd.core.movement import Movement
 from policyd.core.policy import Active, Policy
+from policyd.core.values import dataclass
 from policyd.gatehouse import Standing, outside_of_pushes, records_of, strangers
 from policyd.judge import policies_for
 

@@ -6,7 +6,6 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
@@ -18,6 +17,7 @@ from policyd.adapters.systemd import Systemd
 from policyd.adapters.watch import Watch
 from policyd.adapters.webhook import Webhook
 from policyd.core.policy import Active
+from policyd.core.values import dataclass
 from policyd.daemon import log as logs
 from policyd.daemon.health import Server
 from policyd.daemon.loop import Loop, hinted

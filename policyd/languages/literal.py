@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from dataclasses import dataclass
+
+from policyd.core.values import dataclass
 
 _LONGEST = 256
 _HEAD = 64

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from policyd.core.values import dataclass
 from policyd.languages.literal import Unparseable, bounded, number_form, text_form
 from policyd.languages.python_uses import Spot
 from policyd.languages.python_values import (

@@ -5,7 +5,6 @@ A JSON file `{"schema": "flake_ledger.v1", "entries": [...]}`; see `Entry` for a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
@@ -14,6 +13,7 @@ from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node
 from policyd.core.rows import DatedRow, Kind, Parsed
+from policyd.core.values import dataclass
 from policyd.records import fields
 
 

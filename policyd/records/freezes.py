@@ -5,7 +5,6 @@ A JSON file: a list of rows, or `{"schema": "freezes.v1", "freezes": [...]}`; se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
@@ -14,6 +13,7 @@ from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node, Sequence
 from policyd.core.rows import DatedRow, Kind, Parsed
+from policyd.core.values import dataclass
 from policyd.records import fields
 
 _NO_SKIP = ("a freeze skips nothing: the same pair runs again, `reruns` times, and passes "

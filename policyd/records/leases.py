@@ -5,7 +5,6 @@ A YAML file that is one lease, or `{version: 1, leases: [...]}`; see `Leased` fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
@@ -14,6 +13,7 @@ from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Mapping, Node, Sequence
 from policyd.core.rows import DatedRow, Kind, Lease, Parsed
+from policyd.core.values import dataclass
 from policyd.records import fields
 
 

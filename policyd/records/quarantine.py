@@ -6,7 +6,6 @@ there to be used by `<<: *name` in the rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
@@ -15,6 +14,7 @@ from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node
 from policyd.core.rows import DatedRow, Kind, Parsed
+from policyd.core.values import dataclass
 from policyd.records import fields
 
 

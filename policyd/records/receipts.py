@@ -6,7 +6,6 @@ A JSON file is one receipt; see `Recorded`. What its input gives is not in it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
@@ -15,6 +14,7 @@ from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Mapping, Node, shown
 from policyd.core.rows import Parsed, Receipt
+from policyd.core.values import dataclass
 from policyd.records import fields
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")

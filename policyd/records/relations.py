@@ -7,7 +7,7 @@ beside it. A row stores no expected value; what it may combine is checked by `_F
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import Annotated, Literal
 
@@ -16,6 +16,7 @@ from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node, Scalar, Sequence
 from policyd.core.rows import DatedRow, Kind, Parsed, Relation
+from policyd.core.values import dataclass
 from policyd.records import fields
 
 _ANSWERS = ("expected", "expect", "expected_output", "golden", "output", "outputs", "result",

@@ -9,13 +9,14 @@ relation without inputs would hold for ever.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Books, Need, Situation, Update
 from policyd.core.policy import Reach
 from policyd.core.rows import Records, Relation
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

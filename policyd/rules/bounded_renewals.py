@@ -14,7 +14,7 @@ row and the source that it lets pass never travel together.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, timedelta
 
 from policyd.core.examples import MAIN, push
@@ -23,6 +23,7 @@ from policyd.core.policy import Reach
 from policyd.core.rowchanges import Redated, added, redated
 from policyd.core.rows import DatedRow, Kind, Records
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
+from policyd.core.values import dataclass
 
 DAYS: Mapping[str, int] = {"flake": 30, "quarantine": 30, "freeze": 14, "lease": 180,
                            "policy": 180}

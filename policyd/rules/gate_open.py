@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -22,6 +22,7 @@ from policyd.core.policy import Reach
 from policyd.core.rows import Kind
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
+from policyd.core.values import dataclass
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]{1,40}")
 

@@ -9,7 +9,7 @@ and that is no loss. What maintainers remove is said in the log.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policyd.core.examples import MAIN, push, touching
 from policyd.core.facts import Books, Need, Situation, Touch, Update
@@ -19,6 +19,7 @@ from policyd.core.rowchanges import Left, left
 from policyd.core.rows import DatedRow, Kind, Records, Relation
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_groups as _undefined
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from policyd.core.examples import MAIN, push
@@ -21,6 +21,7 @@ from policyd.core.facts import Gained, Literals, Need, Occurrence, Situation, Un
 from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
+from policyd.core.values import dataclass
 from policyd.languages.literal import text_form
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]{1,40}")

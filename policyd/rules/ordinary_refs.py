@@ -10,12 +10,13 @@ the policy refuses and two updates of one ref are refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import ZERO, Op, Situation, Update
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

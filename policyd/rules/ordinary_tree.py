@@ -8,12 +8,13 @@ into such a zone, and no submodule stands in one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Need, OddEntry, Situation, Update
 from policyd.core.oddtrees import UNUSABLE
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ that stay as they are keep the owner that they have, also one who left.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Books, Need, Situation, Update
@@ -16,6 +16,7 @@ from policyd.core.policy import Reach
 from policyd.core.rowchanges import changed
 from policyd.core.rows import DatedRow, Kind, Records
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ that somebody else once changed elsewhere does not reach main by another hand ei
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from policyd.core.examples import MAIN, push, touching
 from policyd.core.facts import Situation, Touch, Update
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_groups as _undefined_groups
 from policyd.core.rule import undefined_zones as _undefined_zones
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ policy or stands in one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policyd.core.examples import MAIN, push, touching
 from policyd.core.facts import Books, Need, Situation, Touch, Update
@@ -18,6 +18,7 @@ from policyd.core.policy import Reach
 from policyd.core.rows import Receipt, Record, Records
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ hiding half of it in a merge, changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from policyd.core.examples import MAIN, push, touching
 from policyd.core.facts import Op, Situation, Touch, Update
 from policyd.core.policy import Together
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ Receipts and relation tables count like dated rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policyd.core.errors import Fault
 from policyd.core.examples import MAIN, push
@@ -18,6 +18,7 @@ from policyd.core.policy import Reach
 from policyd.core.rowchanges import changed
 from policyd.core.rows import DatedRow, Drift, Kind, Lease, Record, Records
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

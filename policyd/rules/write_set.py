@@ -8,13 +8,14 @@ added under `may_add` may be changed again until it lands on a guarded branch.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policyd.core.examples import MAIN, push, touching
 from policyd.core.facts import Need, Situation, Touch, Update
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_groups as _undefined_groups
 from policyd.core.rule import undefined_zones as _undefined_zones
+from policyd.core.values import dataclass
 
 EVERYTHING = "**"
 

@@ -60,7 +60,7 @@ def test_seeds_hold_no_rows():
     assert load(Record.SEEDS, "s", b"\xff{") == Parsed()
 
 
-@pytest.mark.parametrize("record", set(Record) - {Record.SEEDS})
+@pytest.mark.parametrize("record", [one for one in Record if one is not Record.SEEDS])
 def test_a_file_over_the_bound_is_not_read(record):
     fault, = load(record, "f", b" " * (MAX_RECORD_BYTES + 1)).faults
     assert str(fault) == "f:1:1: larger than 8,388,608 bytes"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from policyd.core.errors import CannotJudge, FileInvalid, PolicydError
 from policyd.core.frozen import put_together
 from policyd.core.policy import Active, Policy
 from policyd.core.rule import Rule
+from policyd.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
