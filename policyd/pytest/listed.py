@@ -23,6 +23,11 @@ class Held:
         return tuple(row for row in (self.flake, self.quarantine) if row is not None)
 
     @property
+    def subject(self) -> str:
+        """The normalised id of the test."""
+        return self.rows[0].subject
+
+    @property
     def frozen(self) -> DatedRow | None:
         """The row that skips the test; no row that is over gets as far as this."""
         row = self.quarantine

@@ -21,14 +21,6 @@ from policyd.pytest.noted import note, words_of
 Reports = list[pytest.TestReport]
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """The row that lets a test run again, and what keeps it from that now, if anything."""
-
-    row: DatedRow
-    hindrance: Callable[[], str]
-
-
 class Beside(pytest.Item):
     """Where the next run of a test stands: in the same place, and yet another node."""
 
@@ -41,45 +33,53 @@ class _Story:
     """All runs of one test so far."""
 
     item: pytest.Item
-    allowed: Allowed
+    row: DatedRow
+    subtest_failed: Callable[[], bool]
     runs: int = 0
     failures: list[Reports] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
         """Whether the test runs no more, whatever came of it."""
-        return self.runs >= (self.allowed.row.runs or 1) or bool(self.allowed.hindrance())
+        session = self.item.session
+        return bool(self.runs >= (self.row.runs or 1) or self.subtest_failed()
+                    or session.shouldfail or session.shouldstop)
 
-    def flaky(self, reports: Reports) -> Reports:
+    def passed(self, reports: Reports) -> Reports:
         """A run that passed, told as one that others went before."""
-        if self.failures:
-            self.note(reports, flaky=True)
+        if self.failures or self.subtest_failed():
+            self.note(reports, flaky=not self.subtest_failed())
         return reports
 
     def failed(self) -> Reports:
         """The last run that failed, told as the last of all."""
         reports = self.failures[-1]
         self.note(reports, flaky=False)
-        row, why = self.allowed.row, self.allowed.hindrance()
         told = [f"failed in {len(self.failures)} of {self.runs} runs and passed in none",
-                f"row {row.id} ({row.path}:{row.line}) allows {row.runs}",
-                *([f"not run again: {why}"] if why else [])]
-        broken = next(report for report in reports if report.failed)
-        broken.sections.append(("policyd", "\n".join(told)))
+                f"row {self.row.id} ({self.row.path}:{self.row.line}) allows {self.row.runs}"]
+        next(report for report in reports if report.failed).sections.append(
+            ("policyd", "\n".join(told)))
         return reports
 
     def note(self, reports: Reports, *, flaky: bool) -> None:
         said = [words_of(next(report for report in run if report.failed)) for run in self.failures]
+        if self.subtest_failed():
+            said.append("subtest: it is told at once, and so nothing is run again")
         for report in reports:
             note(report, flaky=flaky, runs=self.runs, said=said)
             report.user_properties.append(("policyd.flaky_runs", self.runs))
 
 
-def protocol(item: pytest.Item, nextitem: pytest.Item | None, allowed: Allowed) -> None:
-    """Run the test and report on it, in place of pytest's own protocol."""
+def protocol(item: pytest.Item, nextitem: pytest.Item | None, row: DatedRow,
+             subtest_failed: Callable[[], bool]) -> None:
+    """Run the test and report on it, in place of pytest's own protocol.
+
+    pytest tells of a subtest that failed while its test still runs: such a failure stands, and
+    ends the runs.
+    """
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     properties, marks = list(item.user_properties), list(item.own_markers)
-    story = _Story(item, allowed)
+    story = _Story(item, row, subtest_failed)
     reports: Reports | None = None
     while reports is None:
         item.user_properties[:], item.own_markers[:] = properties, marks
@@ -113,7 +113,7 @@ def _run(story: _Story, nextitem: pytest.Item | None) -> Reports | None:
     if _is_failure(reports):
         story.failures.append(reports)
     elif all(report.passed for report in reports):
-        return story.flaky(reports)
+        return story.passed(reports)
     elif not story.failures:
         return reports
     return story.failed() if story.is_over else None

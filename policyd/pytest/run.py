@@ -56,10 +56,10 @@ class Run:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
-        """Around all others: marks may be added, and tests deselected, by any of them."""
-        every = list(items)
+        """Around all others: any of them may add marks, deselect tests, or change their ids."""
+        named = [(self._listed.normalised(item.nodeid), item) for item in items]
         yield
-        self._seen.look(every, items, self._listed)
+        self._seen.look(named, items, self._listed)
         if self._worker is not None:
             if self._seen.faults:
                 items.clear()
@@ -74,8 +74,7 @@ class Run:
         if held is None or held.flake is None or held.frozen or options.is_debugging(self._config):
             return None
         self._subtest_failed = False
-        repeat.protocol(item, nextitem, repeat.Allowed(
-            held.flake, lambda: self._hindrance(item.session)))
+        repeat.protocol(item, nextitem, held.flake, lambda: self._subtest_failed)
         return True
 
     @pytest.hookimpl(wrapper=True)
@@ -85,11 +84,12 @@ class Run:
         if is_relation(item):
             note(report, relation=True)
         elif HELD in item.stash:
-            note(report, row=self._listed.normalised(item.nodeid))
+            note(report, row=item.stash[HELD].subject)
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._subtest_failed |= report.failed
+        if "runs" not in noted(report):  # while a listed test runs, only its subtests are told
+            self._subtest_failed |= report.failed
         self._tally.add(report)
 
     @pytest.hookimpl(tryfirst=True)
@@ -146,8 +146,3 @@ class Run:
     def _refuse_faults(self) -> None:
         if self._seen.faults:
             raise pytest.UsageError("policyd: no test was run\n  " + "\n  ".join(self._seen.faults))
-
-    def _hindrance(self, session: pytest.Session) -> str:
-        if self._subtest_failed:
-            return "a subtest of it failed, which is told at once"
-        return "the session ends" if session.shouldfail or session.shouldstop else ""

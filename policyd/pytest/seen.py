@@ -34,18 +34,16 @@ class Seen:
     """Relation tests that were chosen to run."""
     faults: list[str] = field(default_factory=list)
 
-    def look(self, every: Sequence[pytest.Item], chosen: Iterable[pytest.Item],
+    def look(self, named: Sequence[tuple[str, pytest.Item]], chosen: Iterable[pytest.Item],
              listed: Listed) -> None:
-        """Take in what was collected, and put on each listed test what names it."""
+        """Take in all that was collected, and put on each listed test what names it."""
         self.collected = True
         self.relations = sum(is_relation(item) for item in chosen)
-        names = {}
-        for item in every if listed.rows else ():
-            name = listed.normalised(item.nodeid)
-            names[name] = item
+        for name, item in named:
             if (held := listed.by_test.get(name)) is not None:
                 self.there.append(name)
                 self._hold(item, held)
+        names = {name for name, _ in named}
         bases = {name.partition("[")[0] for name in names if "[" in name}
         self.several = [row.subject for row in listed.rows
                         if row.subject in bases and row.subject not in names]

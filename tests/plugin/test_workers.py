@@ -52,6 +52,15 @@ def pytest_configure(config):
     assert len([line for line in lines if line.startswith("frozen until 2026-09-17")]) == 1
 
 
+def test_a_test_is_known_by_its_own_id_in_a_group_of_xdist(project):
+    project.write("test_a.py", "import pytest\nRUNS = []\n@pytest.mark.xdist_group('g')\n"
+                               "def test_a():\n    RUNS.append(1)\n    assert len(RUNS) > 1\n")
+    project.ledger(flake("test_a.py::test_a"))
+    run = project.spawn("-n1", "--dist=loadgroup")
+    assert run.parseoutcomes() == {"flaky": 1}
+    assert "FLAKY test_a.py::test_a" in told(run)
+
+
 def test_workers_take_the_day_of_the_controller(project):
     project.write("test_a.py", "def test_a():\n    assert 0\n")
     project.write("conftest.py", """
