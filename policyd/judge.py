@@ -170,6 +170,8 @@ def _once(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[Re
                             for update in updates)
         if needs & {Need.GATE, Need.RECORDS}:
             updates = _with_books(look, child, request, updates, needs, deadline)
+        if "maintainers" in pusher.groups:
+            updates = tuple(_with_revert(look, update) for update in updates)
     except Missing as error:
         raise CannotJudge(f"the object {error} is not in the repository; the operator runs "
                           f"`git fsck` in {request.git_dir}") from error
@@ -186,6 +188,17 @@ def _with_books(look: Look, child: GitChild, request: Request, updates: Sequence
                         clock.today(look.policy.timezone, request.at), needs, deadline)
     pushed = {update.ref: update.tip for update in updates if update.tip is not None}
     return tuple(keeper.with_books(update, pushed) for update in updates)
+
+
+def _with_revert(look: Look, update: Update) -> Update:
+    """Asked only where it could matter: history is walked for it."""
+    literals = update.literals
+    pasted = literals is not None and any(part.values for part in literals.gained.values())
+    if not pasted and (update.gate is None or update.gate.is_open):
+        return update
+    from policyd.adapters import reverts
+
+    return replace(update, revert=reverts.is_revert(look, update))
 
 
 def _refuse_unreadable(policy: Policy, updates: Sequence[Update]) -> None:

@@ -185,6 +185,8 @@ class Update:
     """None where no rule asks, or where the update touches no record."""
     gate: Gate | None = None
     """The gate of this branch with the records that the update leaves; None where none binds."""
+    revert: bool = False
+    """Whether a maintainer returns every touched path to one earlier accepted state."""
     stands: Gate | None = None
     """The same gate with the records as they are, for who is told how to go on."""
     steps: tuple[Update, ...] = ()

@@ -1,7 +1,8 @@
 """A closed gate stops source, and nothing else.
 
 The gate is that of the branch with the records that the push would leave, so that the push that
-settles a row opens it. Documentation, tests and records pass a closed gate. Closed by a dated
+settles a row opens it. Documentation, tests and records pass a closed gate, and so does a
+maintainer's revert to what was accepted before. Closed by a dated
 row that is over, by a record that cannot be read, by a leased corpus that is another one, by an
 operator's hold, or by a movement of the branch that no accepted push explains.
 """
@@ -40,7 +41,7 @@ class Options:
 
 def check(given: Situation, options: Options) -> Iterator[Finding]:
     for update in given.updates:
-        if not update.guarded or update.gate is None or update.gate.is_open:
+        if not update.guarded or update.gate is None or update.gate.is_open or update.revert:
             continue
         path = next((touch.path for touch in (*update.net, *update.arrivals)
                      if options.source in touch.zones), None)
@@ -113,6 +114,9 @@ RULE = Rule(
         Example("source through an open gate", _at(_OPEN, _CODE), Options()),
         Example("no source through a closed gate", _at(_CLOSED, _DOCS), Options()),
         Example("source where no gate binds", push(touching(_CODE)), Options()),
+        Example("a maintainer's return to an earlier accepted state", push(
+            touching(_CODE), update=replace(MAIN, gate=_CLOSED, stands=_CLOSED, revert=True),
+            name="mei", groups=frozenset({"maintainers"})), Options()),
         Example("source on a branch that is not guarded", push(
             touching(_CODE), update=replace(MAIN, guarded=False, gate=_CLOSED)), Options()),
         Example("source that judged commits bring and the net change does not",

@@ -3,10 +3,11 @@
 Compared are the literals that tests gained with those that source gained in the net change:
 held by a changed file after, by no changed file of that zone before. What source gained on the
 target branch within the days of looking back counts too, so that a push of tests alone does not
-paste it afterwards. Moves, cherry-picks and backports gain nothing. Constant expressions count
-with their value, text and bytes alike; docstrings and annotations do not count. Text that the
-code only raises and the test only matches is a message that both sides name, and passes. Hidden
-constants (base64, chr, hex) are a known gap: running the code is what answers them.
+paste it afterwards. Moves, cherry-picks and backports gain nothing, and a maintainer's return to
+an earlier accepted state is no new paste. Constant expressions count with their value, text and
+bytes alike; docstrings and annotations do not count. Text that the code only raises and the test
+only matches is a message that both sides name, and passes. Hidden constants (base64, chr, hex)
+are a known gap: running the code is what answers them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Options:
 
 def check(given: Situation, options: Options) -> Iterator[Finding]:
     for update in given.updates:
-        if update.literals is None:
+        if update.literals is None or update.revert:
             continue
         for unread in update.literals.unreadable:
             yield _unread(update, unread)
@@ -152,6 +153,9 @@ RULE = Rule(
                 _with({_RATE: "returned"}, {_RATE: "compared"},
                       allowed=frozenset({"EUR 19.25"})), Options()),
         Example("no file of either side changed", push(), Options()),
+        Example("a maintainer's return to an earlier accepted state", push(update=replace(
+            MAIN, revert=True, literals=_with(
+                {_RATE: "returned"}, {_RATE: "compared"}).updates[0].literals)), Options()),
     ),
     rejects=(
         Example("the patch's own constant", _with({_RATE: "returned"}, {_RATE: "compared"}),

@@ -309,3 +309,24 @@ def _copied(old, new) -> None:
         shutil.copytree(old, new, dirs_exist_ok=True)
     else:
         shutil.copy(old, new)
+
+
+def test_a_maintainers_revert_passes_a_closed_gate(site):
+    site.commit({"src/app.py": "x = 1\n", "docs/a.md": "new\n"})
+    accepted(site, f"HEAD:{MAIN}", as_="carol")
+    bad = site.tip()
+    site.pretend(8 * DAY)
+    site.git("revert", "--no-edit", bad)
+    refused(site, f"HEAD:{MAIN}", by={"gate-open"}, as_="carol")
+    assert site.push(f"HEAD:{MAIN}", as_="alice") == 0, site.err
+    site.commit({"src/app.py": "y = 1\n"}, "Not quite what it was")
+    refused(site, f"HEAD:{MAIN}", by={"gate-open"}, as_="alice")
+
+
+def test_a_revert_of_one_path_takes_no_other_along(site):
+    site.commit({"src/app.py": "x = 1\n"})
+    accepted(site, f"HEAD:{MAIN}", as_="carol")
+    site.pretend(8 * DAY)
+    site.git("revert", "--no-edit", "HEAD")
+    site.commit({"src/other.py": "z = 1\n"})
+    refused(site, f"HEAD:{MAIN}", by={"gate-open"}, as_="alice")
