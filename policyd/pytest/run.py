@@ -71,7 +71,7 @@ class Run:
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None
                                 ) -> bool | None:
         held = item.stash.get(HELD, None)
-        if held is None or held.flake is None or held.frozen or options.is_debugging(self._config):
+        if held is None or held.flake is None or options.is_debugging(self._config):
             return None
         self._subtest_failed = False
         repeat.protocol(item, nextitem, held.flake, lambda: self._subtest_failed)
