@@ -16,6 +16,8 @@ MARK = "clock.json"
 PRETENDED = "pretended-clock"
 
 _KEPT_EVERY = timedelta(seconds=60)
+_QUARTER = 900
+"""Seconds. In every zone in use a day begins with a quarter of an hour of UTC."""
 
 
 def now(settings: Settings) -> datetime:
@@ -25,8 +27,7 @@ def now(settings: Settings) -> datetime:
     """
     if not settings.pretended_clock:
         return clock.now()
-    ahead = _offset(os.path.join(settings.state, PRETENDED))
-    return clock.now() + ahead
+    return _pretended(os.path.join(settings.state, PRETENDED))
 
 
 def of(settings: Settings) -> datetime:
@@ -77,12 +78,12 @@ def pretend(settings: Settings, moment: datetime | None) -> None:
         statefolder.replace(path, f"{ahead:.6f}\n".encode("ascii"))
 
 
-def _offset(path: str) -> timedelta:
+def _pretended(path: str) -> datetime:
     try:
         with open(path, "rb") as file:
-            return timedelta(seconds=float(file.read(64)))
+            return clock.now() + timedelta(seconds=float(file.read(64)))
     except FileNotFoundError:
-        return timedelta()
+        return clock.now()
     except (OSError, ValueError, OverflowError) as error:
         why = because(error) if isinstance(error, OSError) else str(error)
         raise CannotJudge(f"the pretended clock {path} cannot be read: {why}; "
@@ -90,12 +91,12 @@ def _offset(path: str) -> timedelta:
 
 
 def _is_worth_keeping(high: HighWater, shown: datetime) -> bool:
-    """Once a minute is enough: a day is the unit, and each write costs a push some time."""
+    """Once a minute is enough, and where a day may begin: each write costs a push some time."""
     after = high.after(shown)
     if high.mark is None or after.mark is None:
         return True
-    return after.mark - high.mark >= _KEPT_EVERY or (after.doubted is None) != (
-        high.doubted is None)
+    begins = after.mark.timestamp() // _QUARTER > high.mark.timestamp() // _QUARTER
+    return begins or after.mark - high.mark >= _KEPT_EVERY or after.doubted != high.doubted
 
 
 def _load(path: str) -> HighWater:
