@@ -53,8 +53,9 @@ def record_files(repo: PushedRepo, trees: Trees, child: GitChild, standing: Stan
 def outside_of_pushes(git_dir: str, repo: PushedRepo, standing: Standing, *, budget: int,
                       seconds: float) -> RecordFiles:
     """The records of a repository for who looks at its own trees, with nothing in quarantine."""
-    child = GitChild(git_dir, {"PATH": _PATH}, time.monotonic() + seconds)
-    return record_files(repo, Trees(repo.tree), child, standing, budget)
+    deadline = time.monotonic() + seconds
+    child = GitChild(git_dir, {"PATH": _PATH}, deadline)
+    return record_files(repo, Trees(repo.tree), child, standing, budget).until(deadline)
 
 
 def _parse(record: Record, path: str, data: bytes) -> Parsed:
@@ -91,7 +92,7 @@ class Bookkeeper:
 
     def __init__(self, look: Look, files: RecordFiles, standing: Standing, today: date,
                  needs: frozenset[Need], deadline: float = math.inf) -> None:
-        self._look, self._files, self._standing = look, files, standing
+        self._look, self._files, self._standing = look, files.until(deadline), standing
         self._policy: Policy = look.policy
         self._today, self._needs, self._deadline = today, needs, deadline
 
@@ -105,12 +106,12 @@ class Bookkeeper:
             return update
         if Need.GATE in self._needs:
             update = self._with_gate(update, pushed)
-        if Need.RECORDS in self._needs:
+        if Need.RECORDS in self._needs and not _is_new_at_accepted(update):
             update = replace(update, books=self._books(update, tip))
         return update
 
     def _with_gate(self, update: Update, pushed: Mapping[str, str]) -> Update:
-        if self._policy.mirror or (update.op is Op.CREATE and update.tip_accepted):
+        if self._policy.mirror or _is_new_at_accepted(update):
             return update
         source = self._policy.reads_from(update.ref)
         stood = self._tip(source)
@@ -188,9 +189,16 @@ class Bookkeeper:
     def _baselines(self, after: Records, changed: Iterable[str], base: str) -> Iterator[str]:
         """The commits named by changed receipts that the branch holds."""
         inside = set(changed)
+        repo = self._look.repo
         for commit in {r.baseline for r in after.receipts if r.path in inside}:
+            raw = bytes.fromhex(commit)
             try:
-                if self._look.repo.descends(bytes.fromhex(base), bytes.fromhex(commit)):
+                if repo.kind(raw) == "commit" and repo.descends(bytes.fromhex(base), raw):
                     yield commit
             except Missing:
                 continue
+
+
+def _is_new_at_accepted(update: Update) -> bool:
+    """Whether a branch is made of what was accepted already: that commit is its base."""
+    return update.op is Op.CREATE and update.tip_accepted

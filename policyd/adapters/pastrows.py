@@ -1,13 +1,15 @@
-"""What a guarded branch's history says of dated rows: the first-parent line, version by version.
+"""What a guarded branch's history says of dated rows: the line of their record, by version.
 
 Read-only. Commits are told apart by what stands at the record's place, so that a long history
 costs one look a commit and one parse a version, and a version that was parsed before costs none.
+Behind a merge the line goes on with the first parent that holds the record as the merge does:
+after `git pull` the branch's own line is the second parent. Where none does, it is the first.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from policyd.adapters.gitrepo import PushedRepo
 from policyd.adapters.recordfiles import Found, RecordFiles
@@ -19,7 +21,7 @@ from policyd.core.rows import DatedRow, Identity, Kind, Record
 from policyd.core.trees import Entry, Trees
 
 STEPS = 10_000
-"""First-parent commits that are looked at; what is older counts no more."""
+"""Commits of the line that are looked at; what is older counts no more."""
 
 HOLDS: Mapping[Kind, Record] = {
     Kind.FLAKE: Record.FLAKES, Kind.QUARANTINE: Record.QUARANTINE, Kind.FREEZE: Record.FREEZES,
@@ -33,9 +35,12 @@ def past(files: RecordFiles, repo: PushedRepo, trees: Trees, tip: bytes, places:
     for identity in wanted:
         by_record.setdefault(HOLDS[identity[0]], set()).add(identity)
     found: dict[Identity, Past] = {}
-    for record, identities in by_record.items():
-        versions = reversed(list(_versions(files, repo, trees, tip, places, record, deadline)))
-        found.update(renewals.past(versions, identities))
+    try:
+        for record, identities in by_record.items():
+            versions = reversed(list(_versions(files, repo, trees, tip, places, record, deadline)))
+            found.update(renewals.past(versions, identities))
+    finally:
+        files.save()
     return found
 
 
@@ -58,4 +63,12 @@ def _versions(files: RecordFiles, repo: PushedRepo, trees: Trees, tip: bytes, pl
             there: Mapping[str, Found] = files.files(tree, places, [record])
             yield tuple(row for path, found in there.items()
                         for row in files.parsed(path, found).rows)
-        commit = parents[0] if parents else None
+        commit = _before(repo, trees, parents, place, entry)
+
+
+def _before(repo: PushedRepo, trees: Trees, parents: Sequence[bytes], place: bytes,
+            entry: Entry | None) -> bytes | None:
+    if len(parents) < 2:
+        return parents[0] if parents else None
+    return next((parent for parent in parents
+                 if trees.at(repo.header(parent)[0], place) == entry), parents[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from policyd.adapters.corpora import Corpora
@@ -11,7 +13,7 @@ from policyd.core import recordset
 from policyd.core.errors import CannotJudge, Fault
 from policyd.core.policy import Places
 from policyd.core.rows import DATED, MAX_RECORD_BYTES, Parsed, Record, Records
-from policyd.core.trees import GITLINK, LINK, TREE, Entry, Trees, is_tree, pairs, split
+from policyd.core.trees import GITLINK, LINK, Entry, Trees, is_tree, kind, pairs, split
 from policyd.core.values import dataclass
 
 Parse = Callable[[Record, str, bytes], Parsed]
@@ -19,6 +21,8 @@ Parse = Callable[[Record, str, bytes], Parsed]
 
 MOST_FILES = 20_000
 """Record files of one tree."""
+
+_PLAIN = 0o100000
 
 _FILES = (Record.FLAKES, Record.QUARANTINE, Record.FREEZES)
 _SUFFIXES: Mapping[Record, tuple[str, ...]] = {
@@ -45,6 +49,12 @@ class RecordFiles:
                  corpora: Corpora) -> None:
         self._repo, self._trees, self._parse = repo, trees, parse
         self._cache, self._corpora = cache, corpora
+        self._deadline = math.inf
+
+    def until(self, deadline: float) -> RecordFiles:
+        """The same, for as long as there is time: seconds of the monotonic clock."""
+        self._deadline = deadline
+        return self
 
     def files(self, tree: bytes, places: Places, records: Iterable[Record]) -> dict[str, Found]:
         """The files of these kinds below a raw tree id. Raises CannotJudge beyond the bound."""
@@ -61,15 +71,24 @@ class RecordFiles:
         return found
 
     def records(self, tree: bytes, places: Places, files: Files) -> Records:
-        """What these files of the tree say, alone and together. Raises CannotJudge."""
-        parsed = [self.parsed(path, found) for path, found in files.items()
-                  if found.record is not Record.SEEDS]
+        """What these files of the tree say, alone and together. Raises CannotJudge.
+
+        What was parsed is kept, also where there was no time for all: the next one goes on.
+        """
+        try:
+            parsed = [self.parsed(path, found) for path, found in files.items()
+                      if found.record is not Record.SEEDS]
+        finally:
+            self.save()
         hashes = dict(self._hashes(tree, parsed))
-        self._cache.save()
         return recordset.together(
             parsed, kinds={path: found.record for path, found in files.items()},
             seeds=tuple(p for p, found in files.items() if found.record is Record.SEEDS),
             hashes=hashes, places=places)
+
+    def save(self) -> None:
+        """Keep what was parsed anew for those who come after."""
+        self._cache.save()
 
     def dated(self, tree: bytes, places: Places) -> Records:
         """What the records with dated rows say: all that a gate depends on."""
@@ -91,6 +110,7 @@ class RecordFiles:
             return Parsed(faults=(Fault(path, 1, 1, wrong),))
         known = self._cache.get(found.record, path, oid)
         if known is None:
+            self._check_time()
             if self._repo.size(oid) > MAX_RECORD_BYTES:
                 return Parsed(faults=(Fault(
                     path, 1, 1, f"larger than {MAX_RECORD_BYTES:,} bytes"),))
@@ -118,10 +138,16 @@ class RecordFiles:
         """The digests of leased corpora; a corpus that is not hashed yet is left out."""
         for corpus in {lease.corpus for one in parsed for lease in one.leases}:
             entry = self._trees.at(tree, corpus.encode("utf-8", "surrogateescape"))
+            self._check_time()
             if entry is None or _no_file(entry[0]):
                 yield corpus, None
             elif (digest := self._corpora.sha256(entry[1])) is not None:
                 yield corpus, digest
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self._deadline:
+            raise CannotJudge("the records could not be read within the policy's bound `seconds`; "
+                              "the operator raises it")
 
 
 def _no_file(mode: bytes) -> str:
@@ -129,4 +155,6 @@ def _no_file(mode: bytes) -> str:
         return "it is a symbolic link; a record is a plain file"
     if mode == GITLINK:
         return "it is a submodule; a record is a plain file"
-    return "a folder stands where the record belongs" if mode == TREE or is_tree(mode) else ""
+    if is_tree(mode):
+        return "a folder stands where the record belongs"
+    return "" if kind(mode) == _PLAIN else "it stands there twice, or with a mode that is none"
