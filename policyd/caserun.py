@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from policyd.adapters.gitrepo import PushedRepo
 from policyd.adapters.look import RefLine
 from policyd.adapters.scratchrepo import ScratchRepo
-from policyd.core.cases import MAIN, Case
+from policyd.core.cases import BEFORE, MAIN, Case, Files
 from policyd.core.errors import PolicydError
 from policyd.core.globs import repository_pattern
 from policyd.core.index import Index
@@ -56,7 +56,8 @@ class Rows:
                 first: str | None = None) -> Iterator[tuple[int, Result]]:
         """What becomes of each case, with its position; rows that expect the rule `first` first.
 
-        A case names no repository: each policy is taken to hold for it.
+        A case that names no day is judged at `at`. None names a repository: each policy is taken
+        to hold for it.
         """
         everywhere = (repository_pattern("**"),)
         active = replace(active, policies=tuple(
@@ -86,14 +87,21 @@ def _pushed(scratch: ScratchRepo, case: Case) -> tuple[str | None, str]:
     base = None if case.before is None else scratch.commit(case.before)
     tip = base
     for files in case.commits:
-        tip = scratch.commit(files, *([tip] if tip else []))
+        tip = scratch.commit(_filled_in(files, base), *([tip] if tip else []))
     if tip is None:
         raise ValueError(f"the case {case.title!r} pushes nothing")
     return base, tip
 
 
+def _filled_in(files: Files, base: str | None) -> Files:
+    return files if base is None else {path: text.replace(BEFORE, base)
+                                       for path, text in files.items()}
+
+
 def _result(case: Case, active: Active, repo: PushedRepo, base: str | None, tip: str,
             at: datetime) -> Result:
+    if case.today is not None:
+        at = datetime.combine(case.today, time(12), UTC)
     index = Index(_KEY, at.isoformat(), empty=base is None,
                   branches={} if base is None else {MAIN: base})
     line = RefLine(case.ref, base if case.ref == MAIN else None, tip, None, False)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 import shipped
+from records_made import RECEIPT, receipt
 
 from policyd import caserun
 from policyd.core.cases import MAIN, Case
@@ -68,12 +69,32 @@ def test_all_policies_hold_together(shipped):
 
 
 def test_a_row_is_judged_at_the_moment_that_is_given(shipped):
-    clauses = tuple(replace(clause, mode=clause.mode.WARN, enforce_from=datetime(2026, 5, 1).date())
+    clauses = tuple(replace(clause, mode=clause.mode.WARN, enforce_from=date(2026, 5, 1))
                     for clause in shipped.policies[0].clauses)
     later = with_policy(shipped, clauses=clauses)
     april, may = (datetime(2026, 4, 30, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC))
     assert caserun.run([case()], later, at=april)[0].holds
     assert caserun.run([case("separate-authorship")], later, at=may)[0].holds
+
+
+def test_a_row_that_names_its_day_is_judged_on_it_whenever_the_table_is_run(shipped):
+    clauses = tuple(replace(clause, mode=clause.mode.WARN, enforce_from=date(2026, 5, 1))
+                    for clause in shipped.policies[0].clauses)
+    for zone, day in (("UTC", 1), ("Pacific/Pago_Pago", 1), ("Pacific/Kiritimati", 0)):
+        later = with_policy(shipped, clauses=clauses, timezone=zone)
+        first = date(2026, 4, 30) + timedelta(days=day)
+        before, on = (replace(case(*rules), today=today) for rules, today in (
+            ((), first - timedelta(days=1)), (("separate-authorship",), first)))
+        for at in (datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)):
+            assert [r.holds for r in caserun.run([before, on], later, at=at)] == [True, True], zone
+
+
+def test_a_row_may_name_the_commit_that_holds_what_was_there_before(shipped):
+    def with_receipt(baseline: str, *rules: str) -> Case:
+        return case(*rules, after={**BEFORE, RECEIPT: receipt(baseline)})
+
+    rows = [with_receipt("${BEFORE}"), with_receipt("1" * 40, "recorded-receipts")]
+    assert [result.holds for result in caserun.run(rows, shipped)] == [True, True]
 
 
 def test_the_operators_git_settings_change_nothing(shipped, monkeypatch, tmp_path):

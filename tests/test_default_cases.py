@@ -16,6 +16,10 @@ CASES = cases.parse((shipped.POLICIES / "default.cases.yaml").read_bytes(), "def
 POLICY, = shipped.active().policies
 
 
+BEHIND = {"kept-rows": "who may change a record is a maintainer, and those take rows out"}
+"""Rules that refuse nothing alone under the shipped policy, and why."""
+
+
 @cache
 def results() -> dict[str, caserun.Result]:
     """All rows are run at once: that is how an operator runs them, and faster."""
@@ -31,4 +35,13 @@ def test_the_shipped_policy(case):
 
 @pytest.mark.parametrize("rule", [clause.rule for clause in POLICY.clauses])
 def test_a_rule_that_the_policy_names_refuses_by_itself_in_the_table(rule):
-    assert any(case.rules == (rule,) for case in CASES)
+    alone = any(case.rules == (rule,) for case in CASES)
+    assert alone is (rule not in BEHIND)
+    assert any(rule in case.rules for case in CASES)
+
+
+def test_kept_rows_refuses_alone_where_others_write_the_ledger():
+    looser = shipped.active("ledger: [maintainers]", "ledger: [maintainers, agents]")
+    result, = caserun.run([case for case in CASES
+                           if case.title == "an expired row deleted by an agent"], looser)
+    assert result.refused_by == ("kept-rows",)

@@ -1,13 +1,16 @@
 """Decision tables of policies: `NAME.cases.yaml`, a list of pushes and what becomes of them.
 
-A case reads: main holds `before`, `who` pushes `commits` on top of it to `ref`, and the policy is
-expected to accept or to refuse it, by exactly these `rules`. Every fault is reported at its place.
+A case reads: main holds `before`, `who` pushes `commits` on top of it to `ref`, on the day `today`,
+and the policy is expected to accept or to refuse it, by exactly these `rules`. In the texts of the
+commits, `${BEFORE}` stands for the id of the commit that holds `before`, which nobody can know who
+writes a table. Every fault is reported at its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
+from datetime import date
 from enum import Enum
 from typing import Annotated
 
@@ -18,6 +21,7 @@ from policyd.core.values import dataclass
 
 BRANCH = "refs/heads/"
 MAIN = f"{BRANCH}main"
+BEFORE = "${BEFORE}"
 
 Files = Mapping[str, str]
 """Path to text: all that a commit holds."""
@@ -45,6 +49,8 @@ class Case:
     rules: tuple[str, ...]
     line: int = field(default=0, compare=False)
     """Where the row begins in its file; 0 where it came from none."""
+    today: date | None = None
+    """The day of the push, at noon in UTC; None: the moment at which the table is run."""
 
 
 def full_ref(name: str) -> str:
@@ -82,6 +88,7 @@ class CaseAuthored:
     commits: tuple[Mapping[Path, str | None], ...] = ()
     ref: Annotated[str, full_ref] = MAIN
     rules: tuple[str, ...] = ()
+    today: date | None = None
 
 
 def parse(data: bytes, source: str, *, known: Collection[str]) -> tuple[Case, ...]:
@@ -121,8 +128,9 @@ def _case(node: Node, row: CaseAuthored, known: Collection[str], faults: list[Fa
         held = _applied(held, changes)
         commits.append(held)
     faults += _impossible(node, ("before",), {}, row.before or {})
+    faults += _unknowable(node, row)
     return Case(row.title, row.who, row.before, tuple(commits), row.ref,
-                tuple(sorted(row.rules)), node.line)
+                tuple(sorted(row.rules)), node.line, row.today)
 
 
 def _contradictions(node: Node, row: CaseAuthored) -> Iterator[Fault]:
@@ -146,6 +154,19 @@ def _impossible(node: Node, where: tuple[str | int, ...], held: Files,
         folder = next((f for f in _above(path) if changes.get(f) is not None), None)
         if text is not None and folder is not None:
             yield place.fault(f"{shown(folder)} cannot be a file and hold {shown(path)}")
+
+
+def _unknowable(node: Node, row: CaseAuthored) -> Iterator[Fault]:
+    """`${BEFORE}` where there is no such commit: in itself, or in an empty repository."""
+    for path, text in (row.before or {}).items():
+        if BEFORE in text:
+            yield nodes.find(node, ("before", path)).fault(
+                f"no commit holds its own id; {BEFORE} stands in commits")
+    for number, changes in enumerate(row.commits):
+        for path, text in changes.items():
+            if row.before is None and text is not None and BEFORE in text:
+                yield nodes.find(node, ("commits", number, path)).fault(
+                    f"the repository is empty: {BEFORE} needs `before`")
 
 
 def _applied(held: Files, changes: Mapping[str, str | None]) -> Files:

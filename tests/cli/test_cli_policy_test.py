@@ -66,11 +66,12 @@ def test_what_no_case_tries_is_told_where_it_stands(home):
     assert untried(home) == {
         "separate-authorship: keep_apart: source: ledger",
         "separate-authorship: keep_apart: source: manifest", "protected-writers",
-        "ordinary-refs", "ordinary-tree", "literal-overlap"}
-    assert "policies/default.yaml:67:35: no case tries separate-authorship: keep_apart: source: " \
+        "ordinary-refs", "ordinary-tree", "literal-overlap", "gate-open", "valid-records",
+        "bounded-renewals", "kept-rows", "bare-seeds", "recorded-receipts", "owned-rows"}
+    assert "policies/default.yaml:80:35: no case tries separate-authorship: keep_apart: source: " \
         "ledger" in home.out
     assert home.run("policy", "test", "--format", "json") == 0
-    assert {"file": "policies/default.yaml", "line": 86, "column": 3, "rule": "literal-overlap",
+    assert {"file": "policies/default.yaml", "line": 99, "column": 3, "rule": "literal-overlap",
             "path": []} in home.json()[0]["untried"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from policyd.core.cases import Case, parse
@@ -49,6 +51,16 @@ FAULTS = [
     ("- {title: t, who: a, expect: accept, before: {a: '', a/b: ''}}",
      ["1:54: 'a' cannot be a file and hold 'a/b'"]),
     ("- {title: t, who: a, expect: accept, before: {}, ref: ''}", ["1:55: a ref is a name"]),
+    ("- {title: t, who: a, expect: accept, before: {}, today: 2026-02-30}",
+     ["1:57: expected a date written YYYY-MM-DD"]),
+    ("- {title: t, who: a, expect: accept, before: {}, today: 2026-2-3}",
+     ["1:57: expected a date written YYYY-MM-DD"]),
+    ("- {title: t, who: a, expect: accept, before: {}, today: 2026-02-03T12:00:00Z}",
+     ["1:57: expected a date written YYYY-MM-DD"]),
+    ("- {title: t, who: a, expect: accept, before: {a: 'x${BEFORE}'}}",
+     ["1:47: no commit holds its own id; ${BEFORE} stands in commits"]),
+    ("- {title: t, who: a, expect: accept, commits: [{}, {a: '${BEFORE}', b: x}]}",
+     ["1:53: the repository is empty: ${BEFORE} needs `before`"]),
     ("- {title: t, who: a, expect: accept}", ["1:3: nothing is pushed"]),
     ("- {title: t, who: a, expect: refuse, before: {}}", ["1:22: refused by which `rules`?"]),
     ("- {title: t, who: a, expect: accept, before: {}, rules: [one-rule]}",
@@ -85,6 +97,12 @@ def test_a_row_is_read_whole():
 def test_a_row_without_before_is_a_push_into_an_empty_repository():
     case = one("- {title: t, who: a, commits: [{a: x}], expect: accept}")
     assert case == Case("t", "a", None, ({"a": "x"},), "refs/heads/main", ())
+
+
+def test_a_row_may_name_its_day():
+    assert one("- {title: t, who: a, before: {}, expect: accept, today: 2026-09-07}").today \
+        == date(2026, 9, 7)
+    assert one("- {title: t, who: a, before: {}, expect: accept}").today is None
 
 
 @pytest.mark.parametrize(("written", "meant"), REFS)

@@ -31,7 +31,8 @@ def command(home: Path, listed: Sequence[Path], day: datetime | None, form: str)
     """Run the cases of policies as they are edited, and say what no case tries.
 
     FILE is NAME.cases.yaml for the policy NAME; all beside the policies by default. Their own
-    `mode` is left aside, so that a table says the same all through a roll-out.
+    `mode` is left aside, so that a table says the same all through a roll-out. A case that names
+    its day with `today` is judged on that day, whatever DATE is.
     """
     compiled = files.compiled(home)
     at = day.replace(hour=12, tzinfo=UTC) if day else clock.now()
