@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
+from datetime import datetime
 from typing import Any, TypeVar
 
 from policyd.adapters import statefolder
@@ -69,18 +70,19 @@ class Heartbeat:
 
 def acts(state: StrPath, key: str) -> Acts:
     """Raises CannotJudge: a hold that cannot be read still holds."""
-    return _loaded(os.path.join(state, ACTS, f"{key}.json"), Acts, "acts") or Acts()
+    return _loaded(os.path.join(state, ACTS, f"{key}.json"), Acts, "acts", key=key) or Acts()
 
 
 def store_acts(state: StrPath, key: str, new: Acts) -> None:
     """Under the lock of the state folder."""
     statefolder.subfolder(state, ACTS)
-    _stored(os.path.join(state, ACTS, f"{key}.json"), new)
+    _stored(os.path.join(state, ACTS, f"{key}.json"), new, key)
 
 
 def pause(state: StrPath) -> Pause | None:
     """The last pause, over or not. Raises CannotJudge."""
-    return _loaded(os.path.join(state, PAUSE), Pause, "pause")
+    return _loaded(os.path.join(state, PAUSE), Pause, "pause",
+                   moments=lambda found: (found.at, found.until))
 
 
 def store_pause(state: StrPath, new: Pause) -> None:
@@ -91,7 +93,8 @@ def store_pause(state: StrPath, new: Pause) -> None:
 def noted(state: StrPath, key: str) -> Noted | None:
     """What the daemon saw last; None where that is nothing, or cannot be read."""
     try:
-        return _loaded(os.path.join(state, GATES, f"{key}.json"), Noted, "gates")
+        return _loaded(os.path.join(state, GATES, f"{key}.json"), Noted, "gates",
+                       moments=lambda found: (found.next,))
     except CannotJudge:
         return None
 
@@ -127,7 +130,9 @@ def beat(state: StrPath, new: Heartbeat) -> None:
     statefolder.replace(os.path.join(state, DAEMON), _bytes(new), durable=False)
 
 
-def _loaded(path: str, type_: type[T], what: str) -> T | None:
+def _loaded(path: str, type_: type[T], what: str, *, key: str = "",
+            moments: Callable[[T], tuple[str | None, ...]] = lambda _: ()) -> T | None:
+    """`key` is of the repository whose file this must be, `moments` what must be date-times."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -139,16 +144,22 @@ def _loaded(path: str, type_: type[T], what: str) -> T | None:
         raw: Any = json.loads(data)
         if raw["format"] != FORMAT:
             raise ValueError(f"format {raw['format']!r}, this policyd reads {FORMAT}")
-        return thawed(raw["value"], type_)
+        if raw.get("key", "") != key:
+            raise ValueError(f"it belongs to key {raw.get('key')}")
+        found = thawed(raw["value"], type_)
+        for moment in moments(found):
+            if moment is not None and datetime.fromisoformat(moment).tzinfo is None:
+                raise ValueError(f"{moment} has no time zone")
+        return found
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise CannotJudge(f"{what} {path} is damaged ({type(error).__name__}: {error}); put it "
                           "back from a backup, or remove it and decide anew") from error
 
 
-def _stored(path: str, value: object) -> None:
-    statefolder.replace(path, _bytes(value))
+def _stored(path: str, value: object, key: str = "") -> None:
+    statefolder.replace(path, _bytes(value, key))
 
 
-def _bytes(value: object) -> bytes:
-    return json.dumps({"format": FORMAT, "value": plain(value)},
+def _bytes(value: object, key: str = "") -> bytes:
+    return json.dumps({"format": FORMAT, **({"key": key} if key else {}), "value": plain(value)},
                       separators=(",", ":")).encode("ascii") + b"\n"

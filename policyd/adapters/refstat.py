@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 _HEADS = "refs/heads/"
@@ -13,17 +13,28 @@ def seen(state: str, key: str, git_dir: str, branches: Iterable[str], digest: st
     """A text that differs once refs, index or operators' acts were written, or policies changed.
 
     `branches` are the full names of the guarded branches there are. A branch that is new shows
-    by the folder that it appears in.
+    by the folder that it appears in, whichever that is.
     """
     names = sorted(branches)
-    folders = {"", *(os.path.dirname(name.removeprefix(_HEADS)) for name in names)}
     paths = [os.path.join(state, "repos", f"{key}.json"),
              os.path.join(state, "acts", f"{key}.json"),
              *(os.path.join(git_dir, name) for name in (
                  "policyd-key", "packed-refs", "reftable/tables.list", *names)),
-             *(os.path.join(git_dir, _HEADS, folder) for folder in sorted(folders))]
+             *sorted(_folders(os.path.join(git_dir, _HEADS)))]
     marks = (digest, git_dir, *names, *map(_mark, paths))
     return blake2b("\0".join(marks).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+
+
+def _folders(top: str) -> Iterator[str]:
+    todo = [top]
+    while todo:
+        folder = todo.pop()
+        yield folder
+        try:
+            with os.scandir(folder) as there:
+                todo += [entry.path for entry in there if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
 
 
 def _mark(path: str) -> str:

@@ -54,7 +54,8 @@ def look(active: Active, key: str, at: datetime) -> Looked:
     """The gates of a repository at a moment, compared with what is noted of it.
 
     What cannot be looked at is noted with its problem: its gates stay as they were for people,
-    and no push believes a note. Raises CannotJudge only where the note cannot be written.
+    and no push believes a note. It has no next moment: each rescan tries it again. Raises
+    CannotJudge only where the note cannot be written.
     """
     state = active.settings.state
     before = gatefiles.noted(state, key)
@@ -69,7 +70,7 @@ def look(active: Active, key: str, at: datetime) -> Looked:
 
 def _troubled(before: Noted | None, at: datetime, problem: str) -> Noted:
     known = before or Noted("", "")
-    return replace(known, looked=at.isoformat(), problem=problem, seen="")
+    return replace(known, looked=at.isoformat(), problem=problem, seen="", next=None)
 
 
 def _looked(active: Active, index: Index, at: datetime, before: Noted | None) -> Looked:

@@ -20,19 +20,26 @@ from policyd.daemon.loop import Loop
 from policyd.rules import OPTIONS
 
 
+class TooOften(BaseException):
+    """The daemon looks and looks."""
+
+
 class Heard:
     """Keeps what the daemon says."""
 
     def __init__(self) -> None:
         self.tellings: list[Telling] = []
         self.said: list[tuple[str, Mapping[str, Any]]] = []
-        self.looks = 0
+        self.looks, self.most = 0, 1_000
+        """How often it looked, and more often than which it never ends."""
 
     def tells(self, noted: Noted, telling: Telling, at: datetime) -> None:  # noqa: ARG002
         self.tellings.append(telling)
 
     def looked(self, seconds: float) -> None:  # noqa: ARG002
         self.looks += 1
+        if self.looks > self.most:
+            raise TooOften
 
     def beats(self, beat: Heartbeat, entries: list[Entry]) -> None:
         pass

@@ -232,3 +232,41 @@ def test_a_branch_that_nobody_can_read_is_told_and_does_not_stop_others(site: Si
     daemon.look()
     assert daemon.noted().problem
     assert gatefiles.heartbeat(site.state) is not None
+
+
+def test_a_repository_that_is_gone_when_its_day_comes_is_told_and_keeps_nobody(site: Site):
+    """The moment at which its gate was to change is over, and nothing can be looked at."""
+    daemon = Daemon(site)
+    daemon.look()
+    site.server.rename(site.server.with_name("gone.git"))
+    site.pretend(8 * DAY, jumped=True)
+    daemon.heard.most = daemon.heard.looks + 10
+    daemon.look()
+    assert "no longer at" in daemon.noted().problem
+    assert daemon.noted().next is None
+    site.server.with_name("gone.git").rename(site.server)
+    daemon.look()
+    assert causes(daemon) == [Cause.EXPIRED, Cause.EXPIRED]
+    assert daemon.noted().next is not None
+
+
+def test_a_note_with_a_damaged_moment_does_not_end_the_daemon(site: Site):
+    Daemon(site).look()
+    file = next((site.state / "gates").iterdir())
+    for moment_ in ('"soon"', '"2026-01-01T00:00:00"', "7"):
+        text = file.read_text()
+        start = text.index('"next":') + len('"next":')
+        file.write_text(text[:start] + moment_ + text[text.index(",", start):])
+        daemon = Daemon(site)
+        daemon.look()
+        assert daemon.gate().is_open
+        assert daemon.noted().next is not None
+
+
+def test_a_branch_made_behind_the_hook_in_a_folder_without_guarded_ones_is_found(site: Site):
+    site.git("update-ref", "refs/heads/release/old/draft", site.base_tip, cwd=site.server)
+    daemon = Daemon(site)
+    daemon.look()
+    site.git("update-ref", "refs/heads/release/9", site.base_tip, cwd=site.server)
+    daemon.look()
+    assert [r.cause for r in daemon.gate("release/9").reasons] == [Cause.MOVED]
