@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 
@@ -25,14 +25,19 @@ def fresh(state: StrPath, key: str, name: str, rows: Sequence[DatedRow],
     mine = told.get(name, {})
     steps = {calendar.key_of(row): step for row in rows
              if (step := calendar.step_of(row, today)) is not None}
-    new = tuple(row for row in rows if (key := calendar.key_of(row)) in steps
-                and steps[key] < mine.get(key, steps[key] + 1))
+    new = tuple(row for row in rows if (which := calendar.key_of(row)) in steps
+                and steps[which] < mine.get(which, steps[which] + 1))
     if new:
         with suppress(CannotJudge, OSError):
             statefolder.subfolder(state, FOLDER)
-            statefolder.replace(path, json.dumps({**told, name: steps}).encode("ascii"),
-                                durable=False)
+            statefolder.replace(path, json.dumps({
+                **told, name: {**_still(mine, today), **steps}}).encode("ascii"), durable=False)
     return new
+
+
+def _still(told: Mapping[str, int], today: date) -> dict[str, int]:
+    """Without the rows that are over; those of another branch are kept."""
+    return {key: step for key, step in told.items() if key.rpartition(":")[2] >= str(today)}
 
 
 def _load(path: str) -> dict[str, dict[str, int]]:
