@@ -20,7 +20,7 @@ def hooks_folder(git_dir: Path) -> Path:
 
     Raises CannotJudge where that is not the repository's own folder.
     """
-    elsewhere = _value(git_dir, "core.hooksPath")
+    elsewhere = value(git_dir, "core.hooksPath")
     if elsewhere is not None:
         raise CannotJudge(f"core.hooksPath sends the hooks of {git_dir} to {elsewhere}, which "
                           "policyd does not support; unset it, or have that hook run policyd")
@@ -40,7 +40,7 @@ def offer_push_options(git_dir: Path) -> bool:
 
     A second value remembers that it was us, and is written first.
     """
-    if _value(git_dir, OFFERED) is not None:
+    if value(git_dir, OFFERED) is not None:
         return False
     _set(git_dir, _OURS)
     _set(git_dir, OFFERED)
@@ -49,7 +49,7 @@ def offer_push_options(git_dir: Path) -> bool:
 
 def withdraw_push_options(git_dir: Path) -> bool:
     """Undo `offer_push_options` where it was us; whether that changed anything."""
-    if _value(git_dir, _OURS) is None:
+    if value(git_dir, _OURS) is None:
         return False
     if _git(git_dir, "config", "--local", "--get", OFFERED, absent=1) == "true":
         _unset(git_dir, OFFERED)
@@ -57,7 +57,7 @@ def withdraw_push_options(git_dir: Path) -> bool:
     return True
 
 
-def _value(git_dir: Path, name: str) -> str | None:
+def value(git_dir: Path, name: str) -> str | None:
     """A value as pushes see it, from any of git's files."""
     return _git(git_dir, "config", "--get", name, absent=1)
 

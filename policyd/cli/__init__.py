@@ -18,6 +18,7 @@ DEFAULT_HOME = Path("/etc/policyd")
 COMMANDS = {
     "check": "policyd.cli.check",
     "clock": "policyd.cli.clock",
+    "doctor": "policyd.cli.doctor",
     "enroll": "policyd.cli.enroll",
     "gate": "policyd.cli.gate",
     "init": "policyd.cli.init",

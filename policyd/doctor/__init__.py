@@ -1,0 +1,1 @@
+"""What would make the hook silently not run, or run wrongly: looked for, told, and mended."""
