@@ -23,9 +23,10 @@ DEADLINE = 5.0
 QUIET = 0.3
 
 CHILD = """
-import json, os, resource, sys
+import json, os, resource, signal, sys
 from pathlib import Path
 from policyd.adapters.watch import Watch
+signal.alarm(30)  # so that no answer is waited for too long
 folder, limit = Path(sys.argv[1]), sys.argv[2]
 say = lambda *what: os.write(1, json.dumps(what).encode() + b"\\n")
 if limit == "files":
@@ -314,6 +315,7 @@ def test_an_overflow_is_said_and_the_folder_is_watched_on(folder: Path):
     process = child(folder)
     answers(process, until="started")
     os.kill(process.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
     for _ in range(keeps // 2 + 1):
         os.symlink("nowhere", folder / "hint")
         os.unlink(folder / "hint")

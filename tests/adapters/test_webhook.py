@@ -76,7 +76,7 @@ class Receiver:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_port}/in/tok3n?k=v"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.005,), daemon=True).start()
 
     def take(self) -> tuple[str, dict[str, str], bytes]:
         return self.got.get(timeout=DEADLINE)
