@@ -49,8 +49,7 @@ def answer(told: Answer, *, everything: bool) -> str:
 
 def cannot_ask(reason: str, push_id: str) -> str:
     """What somebody reads whose push to refs/check/ is no question that can be answered."""
-    return (f"policyd: check: {render.printable(reason)}\n"
-            f"{render.for_programs(push_id, [], 'stop')}\n")
+    return _lines(f"policyd: check: {reason}") + render.for_programs(push_id, [], "stop") + "\n"
 
 
 def paused(pause: Pause) -> str:
@@ -114,14 +113,14 @@ def _push(told: Answer) -> str:
 
 
 def _question(told: Answer) -> str:
-    branch = render.printable(str(told.check).removeprefix("refs/heads/"))
+    branch = str(told.check).removeprefix("refs/heads/")
     enforced, warned = told.verdict.of(Mode.ENFORCE), told.verdict.of(Mode.WARN)
     if enforced:
-        return (f"policyd: check: {branch} would refuse this\n{_gate(told, branch)}"
-                f"{_rejection(told, enforced)}")
+        return (_lines(f"policyd: check: {branch} would refuse this") + _gate(told, branch)
+                + _rejection(told, enforced))
     warnings = render.warning(warned, told.pusher) if warned else ""
-    return (f"policyd: check: {branch} would take this\n{warnings}{_gate(told, branch)}"
-            f"{render.for_programs(told.push_id, [], 'push')}\n")
+    return (_lines(f"policyd: check: {branch} would take this") + warnings + _gate(told, branch)
+            + render.for_programs(told.push_id, [], "push") + "\n")
 
 
 def _rejection(told: Answer, enforced: tuple[Violation, ...]) -> str:
