@@ -69,6 +69,12 @@ class Watch:
         for place in self._places:
             self._renew(place, doubtful=doubtful)
 
+    @property
+    def trouble(self) -> str:
+        """Why events do not arrive now; empty while they do."""
+        standing = [self._trouble, *(place.trouble for place in self._places)]
+        return "; ".join(sentence for sentence in standing if sentence is not None)
+
     def stop(self) -> None:
         """Ends all threads of the watch and waits for them."""
         self._running = False

@@ -56,7 +56,7 @@ class Loop:
         self.events: SimpleQueue[tuple[str, str]] = SimpleQueue()
         """("hint", key), ("policy", ""), ("lost", reason), ("rescan", ""), ("stop", "")."""
         self.lost = ""
-        """Why events do not arrive; empty while they do."""
+        """Why events do not arrive now; whoever watches says so. Empty while they do."""
         self._follow: list[tuple[float, str, int]] = []
         self._rescan: Iterator[None] | None = None
         self._next_rescan = self._next_tick = time.monotonic()
@@ -150,7 +150,7 @@ class Loop:
                 self._reload()
                 self._all()
             elif what == "lost":
-                self.lost = about
+                self._voice.trouble("events may have been lost", reason=about)
                 self._all()
             try:
                 event = self.events.get_nowait()
@@ -286,4 +286,4 @@ def hinted(path: Path) -> tuple[str, str] | None:
     """The event for a file that changed in a watched folder; None for a draft."""
     if path.parent.name == hints.FOLDER:
         return ("hint", path.name) if repoindex.is_key(path.name) else None
-    return ("policy", "") if path.name == activepolicy.CURRENT else None
+    return "policy", ""  # whatever its name: a swap of folders names none of what is in them

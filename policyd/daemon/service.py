@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -44,7 +43,7 @@ def serve(start: Start) -> None:
         stack.enter_context(instance.only(state))
         statefolder.subfolder(state, hints.FOLDER)
         log = logs.logger(start.environment)
-        metrics = Metrics(_version())
+        metrics = Metrics(_version(), state=state)
         webhook = stack.enter_context(_delivering(active, log))
         voice = Spoken(Path(state), log, metrics, webhook)
         loop = Loop(start.home, active, voice, _version())
@@ -74,6 +73,7 @@ class _Tick:
 
     def __call__(self) -> None:
         self._watch.check()
+        self._loop.lost = self._watch.trouble
         self._systemd.watchdog()
 
 
@@ -108,8 +108,7 @@ def _watching(home: Path, state: str, loop: Loop, metrics: Metrics) -> Iterator[
 
     def lost(reason: str) -> None:
         metrics.lost()
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        loop.events.put(("lost", f"{reason} ({at})"))
+        loop.events.put(("lost", reason))
 
     watch = Watch([Path(state) / hints.FOLDER, home / activepolicy.FOLDER], wake, lost)
     watch.start()

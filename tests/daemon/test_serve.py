@@ -226,3 +226,21 @@ def test_metrics_health_and_a_webhook_tell_of_a_closing(site):
     assert told["reasons"][0]["says"].endswith("drill")
     assert signature.startswith("sha256=")
     assert "pepper" not in serve.log() + str(os.listdir(site.state))
+
+
+def test_a_folder_that_cannot_be_watched_is_said_while_it_lasts(site):
+    settings(site, "service: {rescan_seconds: 1}\n")
+    with Serving(site) as serve:
+        serve.until(lambda: serve.is_open() is True)
+        beat = gatefiles.heartbeat(site.state)
+        assert beat is not None
+        assert beat.lost == ""
+        shutil.rmtree(site.state / "hints")
+        serve.until(lambda: "not watched" in lost(site))
+        (site.state / "hints").mkdir()
+        serve.until(lambda: lost(site) == "")
+
+
+def lost(site: Site) -> str:
+    beat = gatefiles.heartbeat(site.state)
+    return beat.lost if beat else ""
