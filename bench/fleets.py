@@ -62,7 +62,7 @@ def ledger(ends: str, *, name: str = "app.rates") -> str:
     """A flake ledger with one row that ends on a day."""
     first = (datetime.fromisoformat(ends) - timedelta(days=6)).date().isoformat()
     return json.dumps({"schema": "flake_ledger.v1", "entries": [{
-        "id": name, "nodeid": "tests/test_rates.py::test_rates", "reason": "a slow rate server",
+        "id": name, "nodeid": f"tests/test_rates.py::test_{name}", "reason": "a slow rate server",
         "first_seen": first, "expires_on": ends, "owner": "alice", "max_runs": 3}]}) + "\n"
 
 

@@ -124,13 +124,14 @@ pushed: list[int] = []
 
 def push_on(fleet: Fleet, numbers: range, until: float) -> None:
     """Real pushes, one repository after the other."""
-    tip, done = fleet.run("git", "rev-parse", "HEAD", cwd=fleet.folder / "work"), 0
+    work, done = fleet.folder / "work", 0
     for number in numbers:
         if time.time() > until:
             break
-        fleet.run("git", "push", "-q", str(fleet.server(number)), f"{tip}:refs/heads/t{done}",
-                  f"+{tip}:refs/heads/main", cwd=fleet.folder / "work",
-                  env={"REMOTE_USER": "alice"})
+        commit = fleet.run("git", "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", str(number),
+                           cwd=work)
+        fleet.run("git", "push", "-q", str(fleet.server(number)), f"{commit}:refs/heads/main",
+                  cwd=work, env={"REMOTE_USER": "carol"})
         done += 1
     pushed.append(done)
 
