@@ -12,6 +12,7 @@ from policyd.adapters import shipped
 from policyd.core.errors import PolicydError
 
 SHIPPED = "policies/default.yaml"
+SCHEMA = "policies/policy.schema.json"
 
 SETTINGS = """\
 # policyd.yaml: what concerns this server and not a policy.
@@ -52,7 +53,7 @@ def command(directory: Path, state: Path | None, *, private: bool) -> None:
     home = Path(os.path.abspath(directory))
     if home.is_symlink() or (home.exists() and (not home.is_dir() or any(home.iterdir()))):
         raise PolicydError(f"{home} is not an empty folder; name one that is absent or empty")
-    policy = shipped.read(SHIPPED)
+    policy, schema = shipped.read(SHIPPED), shipped.read(SCHEMA)
     folder_mode, file_mode = (0o700, 0o600) if private else (0o755, 0o644)
     kept = Path(os.path.abspath(state or home / "state"))
     _folder(home, folder_mode)
@@ -62,6 +63,7 @@ def command(directory: Path, state: Path | None, *, private: bool) -> None:
     settings = SETTINGS.format(home=home, state=_quoted(kept))
     _file(home / "policyd.yaml", settings.encode(), file_mode)
     _file(home / SHIPPED, policy, file_mode)
+    _file(home / SCHEMA, schema, file_mode)
     click.echo(f"wrote {home}; edit the names in {SHIPPED}, then run\n"
                f"  policyd --home {home} policy apply")
 

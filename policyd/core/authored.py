@@ -72,13 +72,13 @@ def _positive(number: float) -> float:
     return number
 
 
-Name = Annotated[str, _name]
 def _branch(text: str) -> str:
     if not text or "*" in text or text.startswith(("!", "tags/", "refs/tags/")):
         raise ValueError(f"{nodes.shown(text)} is no branch, such as main")
     return text if text.startswith("refs/") else f"refs/heads/{text}"
 
 
+Name = Annotated[str, _name]
 Branch = Annotated[str, _branch]
 Count = Annotated[int, _positive]
 Inside = Annotated[str, _inside]
