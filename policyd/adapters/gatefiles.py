@@ -18,7 +18,7 @@ from policyd.adapters import statefolder
 from policyd.adapters.statefolder import StrPath, because
 from policyd.core.errors import CannotJudge
 from policyd.core.frozen import plain, thawed
-from policyd.core.gates import Acts, Written
+from policyd.core.gates import Acts, Telling, Written
 from policyd.core.paused import Pause
 from policyd.core.values import dataclass
 
@@ -49,6 +49,8 @@ class Noted:
     """Why it could not be looked at; what is noted beside it is old then."""
     seen: str = ""
     """What `adapters.refstat` saw, so that an unchanged repository is not looked at again."""
+    untold: tuple[Telling, ...] = ()
+    """What was not told yet when this was written; empty but for a moment, or after a kill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,18 @@ def note(state: StrPath, key: str, new: Noted) -> None:
     except CannotJudge:
         statefolder.subfolder(state, GATES)
         statefolder.replace(path, _bytes(new), durable=False)
+
+
+def ready(state: StrPath, key: str, new: Noted) -> None:
+    """Write a note beside its place, on disk, so that `put_ready` is a rename. CannotJudge."""
+    folder = statefolder.subfolder(state, GATES)
+    statefolder.replace(os.path.join(folder, f".{key}.ready"), _bytes(new))
+
+
+def put_ready(state: StrPath, key: str) -> None:
+    """Let what `ready` wrote be the note. Raises OSError."""
+    folder = os.path.join(state, GATES)
+    os.replace(os.path.join(folder, f".{key}.ready"), os.path.join(folder, f"{key}.json"))
 
 
 def forget(state: StrPath, key: str) -> None:

@@ -49,7 +49,8 @@ class Fleet:
         for key in new:
             self.entries[key] = Entry()
             noted = gatefiles.noted(self._state, key)
-            if noted is not None and noted.digest == digest and not noted.problem:
+            if noted is not None and noted.digest == digest and not noted.problem \
+                    and not noted.untold:
                 self.take(key, noted)
         return new, gone
 
@@ -75,6 +76,14 @@ class Fleet:
                     and entry.next.timestamp() == moment:
                 entry.next = None
                 yield key
+
+    def upcoming(self, until: float) -> list[tuple[float, str]]:
+        """Moments up to one, in seconds of the epoch, with their repositories; sorted."""
+        if not self._heap or self._heap[0][0] > until:
+            return []
+        return sorted({(moment, key) for moment, key in self._heap if moment <= until
+                       and (entry := self.entries.get(key)) is not None
+                       and entry.next is not None and entry.next.timestamp() == moment})
 
     def next(self) -> float | None:
         """The earliest moment at which a gate changes by itself, in seconds of the epoch."""

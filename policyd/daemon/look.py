@@ -89,7 +89,7 @@ def _looked(active: Active, index: Index, at: datetime, before: Noted | None) ->
     written, tellings = _planned(found, before, policies[0], at)
     return Looked(Noted(name, git_dir, written, at.isoformat(), active.digest, live,
                         None if found.next is None else found.next.isoformat(), "", seen),
-                  tellings)
+                  (*(before.untold if before else ()), *tellings))
 
 
 def _refs(active: Active, index: Index, repo: PushedRepo,

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -17,8 +18,9 @@ from policyd.adapters.gatefiles import Heartbeat, Noted
 from policyd.core.errors import CannotJudge, PolicydError
 from policyd.core.gates import Telling
 from policyd.core.policy import Active
+from policyd.daemon.ahead import Ahead
 from policyd.daemon.fleet import Entry, Fleet
-from policyd.daemon.look import look
+from policyd.daemon.look import Looked, look
 from policyd.rules import OPTIONS
 
 TICK = 5.0
@@ -53,6 +55,7 @@ class Loop:
         self._home, self._active, self._voice = home, active, voice
         self._version, self._started = version, ""
         self._fleet = Fleet(active.settings.state)
+        self._ahead, self._more_ahead = Ahead(), False
         self.events: SimpleQueue[tuple[str, str]] = SimpleQueue()
         """("hint", key), ("policy", ""), ("lost", reason), ("rescan", ""), ("stop", "")."""
         self.lost = ""
@@ -90,9 +93,9 @@ class Loop:
     def turn(self, every_tick: _Tick) -> None:
         """What is due now, and a slice of a rescan that is under way."""
         at = self._moment()
-        for key in self._fleet.due(at):
-            self._look(key, at)
+        self._due(at)
         self._follow_up(at)
+        self._more_ahead = self._ahead.prepare(self._active, self._fleet, at, SLICE)
         now = time.monotonic()
         if now >= self._next_tick:
             self._next_tick = now + TICK
@@ -102,6 +105,18 @@ class Loop:
             force, self._force = self._force, False
             self._rescan = self._rescanned(force=force)
         self._go_on()
+
+    def _due(self, at: datetime) -> None:
+        """First what is ready is put in place, for all; then it is told."""
+        put: list[tuple[str, Looked]] = []
+        for key in self._fleet.due(at):
+            found = self._ahead.put(self._active, key, at)
+            if found is None:
+                self._look(key, at)
+            else:
+                put.append((key, found))
+        for key, found in put:
+            self._tell(key, found, at)
 
     def _moment(self) -> datetime:
         """The moment that counts. After a jump back every repository is looked at again."""
@@ -119,7 +134,7 @@ class Loop:
 
     def _wait(self) -> tuple[str, str] | None:
         """The next event, or None once something is due."""
-        if self._rescan is not None:
+        if self._rescan is not None or self._more_ahead:
             seconds = 0.0
         else:
             now = time.monotonic()
@@ -178,19 +193,29 @@ class Loop:
 
     def _look(self, key: str, at: datetime) -> Noted | None:
         start, state = time.perf_counter(), self._active.settings.state
+        self._ahead.forget(key)
         try:
             found = look(self._active, key, at)
             self._trouble_of(key, found.noted)
-            for telling in found.tellings:
-                self._voice.tells(found.noted, telling, at)
-            gatefiles.note(state, key, found.noted)
+            gatefiles.note(state, key, replace(found.noted, untold=found.tellings))
         except Exception as error:
             self._voice.fails(f"look at {key}", error)
             self._fleet.entries[key].seen = ""
             return None
-        self._fleet.take(key, found.noted)
+        self._tell(key, found, at)
         self._voice.looked(time.perf_counter() - start)
         return found.noted
+
+    def _tell(self, key: str, found: Looked, at: datetime) -> None:
+        """Tell what is noted as untold, and note that it is told: a kill in between tells twice."""
+        for telling in found.tellings:
+            self._voice.tells(found.noted, telling, at)
+        if found.tellings:
+            try:
+                gatefiles.note(self._active.settings.state, key, found.noted)
+            except CannotJudge as error:
+                self._voice.fails(f"note of {key}", error)
+        self._fleet.take(key, found.noted)
 
     def _trouble_of(self, key: str, noted: Noted) -> None:
         problem, before = noted.problem, self._fleet.entries[key].problem
@@ -221,6 +246,7 @@ class Loop:
 
     def _all(self) -> None:
         """Look at everything again, changed or not, from the next turn on."""
+        self._ahead.forget()
         self._force, self._rescan = True, None
         self._next_rescan = time.monotonic()
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from daemons import Daemon, key
 from sites import MAIN, Site
 
 from policyd.adapters import gatefiles, hints, moment
-from policyd.core.gates import Cause, Event
+from policyd.core.gates import Cause, Event, Telling
 
 DAY = timedelta(days=1)
 
@@ -132,6 +134,56 @@ def test_a_restart_goes_on_from_the_notes(site):
     assert third.heard.events() == [Event.CLOSED]
     Daemon(site).look()
     assert Daemon(site).heard.events() == []
+
+
+def test_what_a_kill_left_untold_is_told_by_the_next_one(site):
+    daemon = Daemon(site)
+    daemon.look()
+    telling = Telling(Event.CLOSED, MAIN)
+    gatefiles.note(site.state, daemon.key, replace(daemon.noted(), untold=(telling,)))
+    again = Daemon(site)
+    again.look()
+    assert again.heard.tellings == [telling]
+    assert again.noted().untold == ()
+    third = Daemon(site)
+    third.look()
+    assert third.heard.tellings == []
+
+
+def near_midnight(days: int, seconds: float) -> timedelta:
+    """How far ahead the moment is that lies so many seconds before a day ends."""
+    now = datetime.now(UTC)
+    end = now.replace(hour=0, minute=0, second=0, microsecond=0) + days * DAY
+    return end - timedelta(seconds=seconds) - now
+
+
+def test_what_is_ready_before_midnight_is_put_in_place_at_midnight(site):
+    site.pretend(near_midnight(8, 20), jumped=True)
+    daemon = Daemon(site)
+    daemon.look()
+    assert daemon.gate().is_open
+    looks = daemon.heard.looks
+    assert (site.state / "gates" / f".{daemon.key}.ready").exists()
+    site.pretend(near_midnight(8, -1), jumped=True)
+    daemon.loop.turn(lambda: None)
+    assert not daemon.gate().is_open
+    assert daemon.heard.looks == looks
+    assert daemon.heard.events() == [Event.CLOSED]
+    assert daemon.noted().untold == ()
+
+
+def test_what_is_ready_is_thrown_away_where_something_changed(site):
+    site.pretend(near_midnight(8, 20), jumped=True)
+    daemon = Daemon(site)
+    daemon.look()
+    empty = json.dumps({"schema": "flake_ledger.v1", "entries": []})
+    site.commit({"tests/ledger/flake_ledger.json": empty,
+                 "oracle/quarantine.yaml": "version: 1\nrules: []\n"})
+    assert site.push(f"HEAD:{MAIN}") == 0, site.err
+    site.pretend(near_midnight(8, -1), jumped=True)
+    daemon.loop.turn(lambda: None)
+    assert daemon.gate().is_open
+    assert daemon.noted().tips[MAIN] == site.tip()
 
 
 def test_damaged_notes_are_worked_out_again(site):
