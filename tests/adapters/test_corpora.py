@@ -79,6 +79,12 @@ def test_the_budget_is_for_what_is_hashed_anew(repo, state):
     assert digest(repo, state, two, 0) == plain(two)
 
 
+def test_a_blob_is_hashed_once_where_nothing_is_kept(repo):
+    some = corpora(repo, None, 600)
+    for _ in range(2):
+        assert some.sha256(bytes.fromhex(repo.blob("a" * 600))) == plain("a" * 600)
+
+
 def test_a_digest_is_kept_by_the_id_of_its_blob(repo, state):
     digest(repo, state, "x")
     assert {file.name: file.read_text() for file in (state / FOLDER).iterdir()} == {

@@ -132,6 +132,18 @@ def test_a_value_that_is_none_is_damage(state, change, what):
             READ[what](state)
 
 
+@pytest.mark.parametrize("what", [*FILES, *NOTES])
+def test_another_format_is_not_read(state, what):
+    write_all(state)
+    file = state / {**FILES, **NOTES}[what]
+    file.write_text(file.read_text().replace('"format":1', '"format":2', 1))
+    if what in NOTES:
+        assert READ[what](state) is None
+    else:
+        with pytest.raises(CannotJudge, match="format 2, this policyd reads 1"):
+            READ[what](state)
+
+
 def test_the_acts_of_another_repository_are_not_believed(state):
     """A file that was put back from a backup under the wrong name would let a hold go."""
     write_all(state)

@@ -39,7 +39,9 @@ def kept(state: Path | None, *, key: str = KEY, record: Record = Record.QUARANTI
 def keep(state: Path | None, count: int = 1, *, parsed: Parsed = SAID, first: int = 0) -> None:
     cache = ParsedCache(state, KEY)
     for n in range(first, first + count):
-        cache.put(Record.QUARANTINE, PATH if n == 0 else f"{PATH}{n}", OID, parsed)
+        path = PATH if n == 0 else f"{PATH}{n}"
+        cache.get(Record.QUARANTINE, path, OID)  # nobody parses what was not asked for
+        cache.put(Record.QUARANTINE, path, OID, parsed)
     cache.save()
 
 
@@ -107,6 +109,12 @@ def test_another_format_is_not_read(state):
     assert f'"format":{parsedjson.FORMAT},' in text
     file(state).write_text(text.replace(f'"format":{parsedjson.FORMAT},', '"format":0,'))
     assert kept(state) is None
+
+
+def test_what_others_parsed_stays(state):
+    keep(state)
+    keep(state, first=5)
+    assert kept(state) == kept(state, path=f"{PATH}5") == SAID
 
 
 def test_what_was_asked_for_last_is_kept(state):

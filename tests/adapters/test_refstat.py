@@ -113,6 +113,14 @@ def test_a_repository_that_is_gone_and_a_link_that_leads_round_are_no_error(ther
     assert there.seen() != before
 
 
+def test_what_a_link_leads_to_is_no_folder_of_branches(there, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (there.git / "refs/heads/link").symlink_to(tmp_path / "elsewhere")
+    before = there.seen()
+    there.write(tmp_path / "elsewhere/x", "x")
+    assert there.seen() == before
+
+
 def test_names_of_any_bytes_are_seen(there):
     there.write(there.git / "refs/heads/caf\udce9/x", f"{OLD}\n")
     assert there.seen(names=("refs/heads/caf\udce9/x",)) != there.seen()

@@ -35,6 +35,11 @@ def test_a_jump_far_ahead_counts_at_once_and_is_not_kept():
     assert told(NOON + MINUTE, start=high) == HighWater(NOON + MINUTE)
 
 
+def test_two_days_are_not_far():
+    assert told(NOON, NOON + 2 * DAY).mark == NOON + 2 * DAY
+    assert told(NOON, NOON + 2 * DAY + MINUTE).mark == NOON
+
+
 def test_a_jump_is_kept_once_a_reading_ten_minutes_later_agrees():
     far = NOON + 30 * DAY
     assert told(NOON, far, far + 9 * MINUTE).mark == NOON
