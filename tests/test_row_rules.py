@@ -59,7 +59,7 @@ REPAIRS = [
     ("bare-seeds", "the last seeds go", "drop", Next.EDIT),
     ("bounded-renewals", "bulk re-dating", "edit", Next.SPLIT),
     ("bounded-renewals", "a third renewal", "edit", Next.EDIT),
-    ("recorded-receipts", "a receipt with source, by a maintainer", "edit", Next.SPLIT),
+    ("recorded-receipts", "a receipt with source, by a maintainer", "apart", Next.SPLIT),
 ]
 
 

@@ -19,6 +19,9 @@ from policyd.core.values import dataclass
 Trial = Callable[[Update], Sequence[Finding]]
 """What the rules would enforce on an update, pushed alone by the same pusher."""
 
+_GIVEN_BACK = ("give-back", "drop")
+"""Kinds of repair after which nothing of what they name is left in the push."""
+
 MANY_ROOTS = 6
 """Paths in a command from which on folders are named that hold nothing else."""
 
@@ -76,6 +79,9 @@ class Mending:
         aside = [other for other in same if other.repair.kind in ("elsewhere", "in-order")]
         if aside and finding.repair.kind != "edit" and not self._tried(self._aside(update)):
             return aside[0]
+        back = [other for other in same if other.repair.kind in _GIVEN_BACK]
+        if back and self._is_given_back(finding, back):
+            finding = back[0]
         return first_of(finding, same)
 
     def ground(self, finding: Finding, writers: Callable[[Sequence[str]], tuple[str, ...]]
@@ -89,22 +95,37 @@ class Mending:
         onto = self._onto(update, base, split)
         fresh = self._fresh(update)
         zones = self._zones(split)
-        pending = (any(other.repair.kind == "edit" for other in same)
-                   and self._look.policy.guards(onto) == update.guarded)
+        edits = [other for other in same if other.repair.kind == "edit"]
+        if self._look.policy.guards(onto) != update.guarded:
+            edits = []
+        back = [other for other in same if other.repair.kind in _GIVEN_BACK or apart]
+        first = [other for other in edits if self._is_given_back(other, back)]
         return Ground(
             ref=update.ref, new=update.new, tip=update.tip, base=base.commit, fresh=fresh,
             onto=onto, roots=split.roots, zones=zones, more=bool(split.rest),
             forward=base.forward, moves=update.op is not Op.REWRITE, guarded=update.guarded,
-            creator=self._given.creator, pending=pending,
+            creator=self._given.creator,
+            pending=len(first) < len(edits),
+            unready=bool(first) or (base.commit is None and _changes_receipts(update)),
             proposals=self._proposals(update, base, onto), alone=self._alone(),
-            first=self._first(update), writers=writers(zones))
+            first=self._first(update), writers=writers(zones), sole=len(same) == 1)
+
+    def _is_given_back(self, finding: Finding, by: Sequence[Finding]) -> bool:
+        """Whether an edit lies in nothing but what these findings give back."""
+        part = _Part(frozenset(), frozenset()).with_all(by)
+        return finding.repair.kind == "edit" and all(
+            place.path is not None and (place.path in part.paths or not part.zones.isdisjoint(
+                self._look.zones.of(place.path))) for place in finding.places)
 
     def _base(self, update: Update, start: _Part, *, apart: bool) -> tuple[_Base, _Split]:
         """What the ref holds, if a push there can pass, else the boundary.
 
         What is kept apart from commits that the ref holds already is made on the boundary too.
+        The gate is the one that there is then: where records are pushed first, the one that they
+        leave, unless they close it, which has to be mended before.
         """
-        gate = update.gate if apart else update.stands
+        stands = update.stands
+        gate = update.gate if apart and stands is not None and not stands.is_open else stands
         for base in self._bases(update):
             split = self._split(replace(update, gate=gate), base, start)
             if split.passes and (split.rest or not apart):
@@ -240,6 +261,12 @@ class Mending:
                     and not self._tried(other)):
                 return ((other.new, other.ref), (str(update.new), update.ref))
         return ()
+
+
+def _changes_receipts(update: Update) -> bool:
+    """Made anew as a first commit, nothing holds the commits any more that receipts name."""
+    return update.books is not None and any(
+        receipt.path in update.books.changed for receipt in update.books.after.receipts)
 
 
 def _prefixes(path: str) -> Iterator[str]:

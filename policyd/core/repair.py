@@ -21,8 +21,11 @@ _PLAIN = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./-]*")
 SHORT = 12
 """Digits of a commit id in a command."""
 
+_REMARK = "# "
+"""What follows is for people: no shell reads it, whatever it quotes."""
+
 FIRST = ("stop", "unshallow", "give-back", "apart", "one-by-one", "drop", "in-order", "elsewhere",
-         "retry", "wait", "writer-pushes")
+         "wait", "retry", "writer-pushes")
 """Kinds of repair. Of several for one ref the first is told, because it mends the others too.
 
 All else (`ask`, `edit`) is advice, told beside any of these.
@@ -58,6 +61,8 @@ class Ground:
     """Whether the pusher may create guarded branches."""
     pending: bool = False
     """Whether a file has to be edited before `onto` takes the rest."""
+    unready: bool = False
+    """Whether a file has to be edited before what is kept apart can be pushed."""
     proposals: str | None = None
     """The folder for proposals, when the policy has one that the pusher may write."""
     alone: tuple[tuple[str, str], ...] = ()
@@ -66,6 +71,8 @@ class Ground:
     """Two such pairs: what has to be accepted before this ref, then this ref."""
     writers: tuple[str, ...] = ()
     """Who may write the zones, by name."""
+    sole: bool = True
+    """Whether nothing else refuses this ref."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,8 @@ def first_of(finding: Finding, same: Sequence[Finding]) -> Finding:
 def block(finding: Finding, ground: Ground, push_id: str) -> Block:
     """The block for a finding. Names that a terminal cannot show get words and no commands."""
     made = _BLOCKS[finding.repair.kind](finding, ground, push_id)
-    if made is not None and all(_is_printable(line) for line in made.commands):
+    if made is not None and all(_is_printable(line) or line.startswith(_REMARK)
+                                for line in made.commands):
         return made
     words = finding.repair.words or (
         "no command can show these names; do it by hand: one commit on",
@@ -151,6 +159,9 @@ def _apart(finding: Finding, ground: Ground, push_id: str) -> Block:
     zones, specs = _named(ground), _specs(ground.roots)
     first = (_switch(ground.new), _reset(ground))
     if ground.guarded and ground.onto == ground.ref:
+        if ground.unready:
+            return Block("first mend what follows, in a commit on top, and push again", (),
+                         Next.EDIT)
         return Block("two pushes, first what judges, then what is judged:", (
             *first, *_commit(f"Change {zones}", ground.onto, specs),
             *_commit("Change the rest", ground.onto, pending=ground.pending)), Next.SPLIT)
@@ -165,6 +176,8 @@ def _start_apart(ground: Ground, push_id: str) -> Block:
     start = _start_over(ground, push_id)
     if not ground.guarded or ground.onto != ground.ref:
         return start
+    if ground.unready:
+        return replace(start, says="first what is judged; mend what judges it, then push that:")
     return Block("two pushes, first what is judged, then what judges:", (
         *start.commands, f"git add -f -- {_specs(ground.roots)}",
         *_commit(f"Add {_named(ground)}", ground.onto)), Next.SPLIT)
@@ -206,13 +219,15 @@ def _drop(_finding: Finding, ground: Ground, _: str) -> Block | None:
     take = _restore(ground) or (f"git rm -rqf -- {_specs(ground.roots)}",)
     return Block("put it back in a commit on top:", (
         _switch(ground.new), *take,
-        *_commit("Take an odd entry out", ground.onto, pending=ground.pending)), Next.EDIT)
+        *_commit("Put back what was there", ground.onto, pending=ground.pending)), Next.EDIT)
 
 
 def _wait(finding: Finding, ground: Ground, _: str) -> Block:
     """The work is kept on a branch that no gate binds; the rest is said, not run."""
     says, *rest = finding.repair.words
-    return Block(says, (_push(ground.tip, ground.fresh), *(f"# {line}" for line in rest)),
+    if not ground.sole:
+        says = "keep the work; nothing you push opens the gate:"
+    return Block(says, (_push(ground.tip, ground.fresh), *(_REMARK + line for line in rest)),
                  Next.WAIT)
 
 
@@ -261,7 +276,7 @@ def _commit(subject: str, ref: str, specs: str = "", *, pending: bool = False) -
     commit = f"git commit -qm {quote(subject)}{f' -- {specs}' if specs else ''}"
     push = f"git push origin {quote(f'HEAD:{ref}')}"
     if pending:
-        return commit, f"# mend what follows on top of it, then {push}"
+        return commit, f"{_REMARK}mend what follows on top of it, then {push}"
     return (f"{commit} && {push}",)
 
 

@@ -53,7 +53,7 @@ def _together(update: Update, books: Books, options: Options) -> Iterator[Findin
             scene="a receipt and source in one push",
             places=tuple(Place(path=path) for path in (receipts[0], source[0], *receipts[1:],
                                                        *source[1:])),
-            repair=Repair("edit", Next.SPLIT, words=(
+            repair=Repair("apart", Next.SPLIT, paths=tuple(receipts), words=(
                 "two pushes: the receipts alone, then the source",)))
 
 
