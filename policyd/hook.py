@@ -16,6 +16,7 @@ from policyd.adapters import (
     decisionlog,
     gatefiles,
     hints,
+    identity,
     incidents,
     moment,
     nexthook,
@@ -35,7 +36,7 @@ from policyd.adapters.hookinput import (
 from policyd.core import index as indexes
 from policyd.core.errors import CannotJudge, PolicydError
 from policyd.core.evaluate import Outcome, Violation
-from policyd.core.facts import ZERO, Books, Update
+from policyd.core.facts import ZERO, Books, Update, Who
 from policyd.core.index import Index
 from policyd.core.paused import Pause, observed
 from policyd.core.policy import Active, Mode
@@ -62,6 +63,10 @@ class _Site:
     """The moment that counts for this push."""
     pause: Pause | None = None
     """The pause that holds at this moment."""
+    who: Who = Who()
+    """Who pushes, by the server's word; nobody until it was asked."""
+    signed: bool = False
+    """Whether the push is signed, by a key that the server trusts."""
 
     @property
     def state(self) -> str:
@@ -69,8 +74,14 @@ class _Site:
 
     @property
     def pusher(self) -> str | None:
-        """The name by the server's word: the variable that policyd.yaml names."""
-        return self.given.get(self.active.settings.identity.name) or None
+        return self.who.name
+
+    @property
+    def by(self) -> dict[str, object]:
+        """Who pushes, as the log says it."""
+        return {"pusher": self.who.name,
+                **({} if self.who.credential is None else {"credential": self.who.credential}),
+                **({"signed": True} if self.signed else {})}
 
 
 def main(home: Path, stdin: bytes | None = None,
@@ -105,8 +116,10 @@ def _input() -> bytes:
 
 
 def _site(active: Active, given: Mapping[str, str]) -> _Site:
+    settings = active.settings
     git_dir = os.path.realpath(given.get("GIT_DIR", "."))
-    return _Site(active, reponame.name_of(Path(git_dir), active.settings.roots), git_dir, given,
+    name = identity.repository_of(settings.identity, given)
+    return _Site(active, name or reponame.name_of(Path(git_dir), settings.roots), git_dir, given,
                  clock.now())
 
 
@@ -117,12 +130,13 @@ def _guarded(site: _Site, lines: Sequence[Line]) -> int:
         statefolder.check(site.state)  # before anything in it is believed
         site = _at_its_moment(site)
         policies = policies_for(site.active, site.repository)
+        site = _known(site, lines)
         if any(line.ref.startswith(CHECK) for line in lines):
             return _checked(site, lines)
         return _judged(site, lines)
     except Exception as error:
         incident = incidents.report(Path(site.state), "hook", error)
-        refuses = must_refuse(policies, site.pusher, site.at)
+        refuses = must_refuse(policies, site.who, site.at)
         _log_unjudged(site, lines, incident, accepted=not refuses)
         return _unjudged(error, incident) if refuses else ACCEPTED
 
@@ -137,6 +151,13 @@ def _at_its_moment(site: _Site) -> _Site:
 
     _tell(telling.paused(pause))
     return replace(site, at=at, pause=pause, active=observed(site.active))
+
+
+def _known(site: _Site, lines: Sequence[Line]) -> _Site:
+    """With who pushes: a server that contradicts itself refuses only where a rule enforces."""
+    options = site.active.settings.identity
+    return replace(site, who=identity.who_of(options, site.given, [line.ref for line in lines]),
+                   signed=identity.is_signed(options, site.given))
 
 
 def _judged(site: _Site, lines: Sequence[Line]) -> int:
@@ -178,7 +199,7 @@ def _due(site: _Site, key: str, judgement: Judgement) -> str:
 def _is_admitted(site: _Site, index: Index) -> bool:
     """Whether enrolment let this pusher make one unjudged push, and this is it."""
     return index.bootstrap is not None and any(
-        indexes.admits(index, policy.groups_of(site.pusher),
+        indexes.admits(index, policy.groups_of(site.who.name, site.who.credential),
                        clock.today(policy.timezone, site.at))
         for policy in policies_for(site.active, site.repository))
 
@@ -205,7 +226,7 @@ def _judge(site: _Site, key: str, lines: Sequence[Line]) -> Judgement:
         git_dir=_place(site, key))
     standing = Standing(site.state, key, gatefiles.acts(site.state, key), movements)
     request = Request(site.git_dir, site.repository, scrubbed(site.given), site.pusher, site.at,
-                      standing)
+                      standing, site.who.credential, site.signed)
     return judge(request, site.active, repo, resolve(repo, lines), index)
 
 
@@ -231,7 +252,7 @@ def _checked(site: _Site, lines: Sequence[Line]) -> int:
         from policyd.core import telling
 
         push_id = decisionlog.append(site.state, {
-            "verdict": "check", "key": key, "repository": site.repository, "pusher": site.pusher,
+            "verdict": "check", "key": key, "repository": site.repository, **site.by,
             "policy": site.active.digest, "asked": [line.ref for line in lines]})
         _tell(telling.cannot_ask(wrong, push_id))
         return REFUSED
@@ -263,7 +284,7 @@ def _told(site: _Site, judgement: Judgement, push_id: str, *, check: str | None 
 def _entry(site: _Site, judgement: Judgement) -> dict[str, object]:
     return {
         "verdict": judgement.verdict.outcome.value, "repository": site.repository,
-        "pusher": site.pusher, "policy": site.active.digest,
+        **site.by, "policy": site.active.digest,
         "updates": indexes.logged(judgement.updates),
         "findings": [_logged(v) for v in judgement.verdict.violations],
         **_rows(judgement.updates), **({"paused": True} if site.pause else {}),
@@ -297,7 +318,7 @@ def _plain_entry(site: _Site, lines: Sequence[Line]) -> dict[str, object]:
     """What the log says of a push that nobody looked into."""
     policies = policies_for(site.active, site.repository)
     return {
-        "repository": site.repository, "pusher": site.pusher, "policy": site.active.digest,
+        "repository": site.repository, **site.by, "policy": site.active.digest,
         "updates": [{"ref": line.ref, "old": line.old, "new": line.new, "rewrites": False,
                      "guarded": any(p.guards(line.ref) for p in policies)} for line in lines]}
 

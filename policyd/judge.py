@@ -19,7 +19,7 @@ from policyd.core import gates
 from policyd.core import index as indexes
 from policyd.core.errors import CannotJudge
 from policyd.core.evaluate import Outcome, Verdict, enforces, evaluate, needs_of, together
-from policyd.core.facts import ZERO, Need, Pusher, Situation, Update
+from policyd.core.facts import ZERO, Need, Pusher, Situation, Update, Who
 from policyd.core.index import Index
 from policyd.core.policy import Active, Mode, Policy
 from policyd.core.values import dataclass
@@ -43,6 +43,10 @@ class Request:
     pusher: str | None
     at: datetime
     standing: Standing = field(default_factory=Standing)
+    credential: str | None = None
+    """What the server let in, where it says so."""
+    signed: bool = False
+    """Whether the push is signed, by a key that the server trusts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +115,22 @@ def _combined(views: Sequence[Update]) -> Update:
 
 def policies_for(active: Active, repository: str) -> tuple[Policy, ...]:
     """The policies that hold for a repository. Raises CannotJudge when there is none."""
-    found = tuple(policy for policy in active.policies if policy.holds_for(repository))
+    any_case = active.settings.identity.any_case
+    found = tuple(policy for policy in active.policies
+                  if policy.holds_for(repository, any_case=any_case))
     if not found:
         raise CannotJudge(f"no policy holds for the repository {repository}; the operator names "
                           "it in a policy's `repositories` and runs `policyd policy apply`")
     return found
 
 
-def must_refuse(policies: Sequence[Policy], pusher: str | None, at: datetime) -> bool:
+def must_refuse(policies: Sequence[Policy], who: Who, at: datetime) -> bool:
     """Whether a push that cannot be judged is refused: some rule enforces for this pusher.
 
     Which refs are guarded may be what could not be found out, so that each counts as guarded.
     """
-    return any(enforces(policy, policy.groups_of(pusher), clock.today(policy.timezone, at),
-                        guarded=True) for policy in policies)
+    return any(enforces(policy, policy.groups_of(who.name, who.credential),
+                        clock.today(policy.timezone, at), guarded=True) for policy in policies)
 
 
 def resolve(repo: PushedRepo, lines: Sequence[Line]) -> tuple[RefLine, ...]:
@@ -157,7 +163,8 @@ def _overlooked(look: Look) -> tuple[str, ...]:
 def _once(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[RefLine],
           index: Index) -> _Judged:
     deadline = time.monotonic() + policy.bounds.seconds
-    pusher = Pusher(request.pusher, policy.groups_of(request.pusher))
+    pusher = Pusher(request.pusher, policy.groups_of(request.pusher, request.credential),
+                    request.credential, request.signed)
     tips = {ref: tip for ref, tip in index.branches.items() if policy.guards(ref)}
     child = GitChild(request.git_dir, request.environment, deadline)
     look = Look(repo, child, policy, tips=tips, extra=index.extra, groups=pusher.groups,
@@ -222,7 +229,7 @@ def _situation(policy: Policy, pusher: Pusher, updates: tuple[Update, ...], *, e
         creators=_names(policy, policy.creators),
         rewriter=bool(pusher.groups & set(policy.rewriters)), empty=empty,
         may_write=frozenset(z for z, groups in writers.items() if pusher.groups & set(groups)),
-        protected=frozenset(writers) | apart, members=policy.groups, together=policy.together,
+        protected=frozenset(writers) | apart, members=policy.members, together=policy.together,
         mirror=policy.mirror,
         today=clock.today(policy.timezone, at))
 
@@ -245,7 +252,8 @@ def _writers(policy: Policy, zones: Sequence[str]) -> tuple[str, ...]:
 
 
 def _names(policy: Policy, groups: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for group in groups for name in policy.groups.get(group, ())))
+    members = policy.members
+    return tuple(dict.fromkeys(name for group in groups for name in members.get(group, ())))
 
 
 def _with_literals(look: Look, update: Update, index: Index, at: datetime,

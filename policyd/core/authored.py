@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
+from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
 from policyd.core import clauses, decoding, layers, nodes
@@ -47,8 +48,13 @@ def _name(text: str) -> str:
 
 def member(text: str) -> str:
     """A member of a group. Raises ValueError where it is none."""
+    name, marked, credential = text.partition("#")
     if not text.strip() or text != text.strip():
         raise ValueError("a member is a name as the server reports it, or a pattern with *")
+    if marked and (not name or name != name.strip() or not credential
+                   or not credential.isprintable() or set(credential) & {" ", "#"}):
+        raise ValueError("what follows # is the credential of a name, without a blank: "
+                         "mei#SHA256:..., mei#key-7 or mei#*")
     return text
 
 
@@ -172,9 +178,37 @@ def warnings_of(node: Node, policy: Policy, rules: Mapping[str, Rule]) -> Iterat
     if not policy.groups["maintainers"]:
         yield nodes.find(node, ("groups", "maintainers")).fault(
             "nobody is in maintainers: protected paths cannot change at all")
+    yield from _with_and_without(node, policy)
     for rule in rules:
         if policy.clause(rule) is None:
             yield nodes.find(node, ("rules",)).fault(f"{rule} is not named, so it is off")
+
+
+def _with_and_without(node: Node, policy: Policy) -> Iterator[Fault]:
+    """Entries without a credential that cover a name which stands with one elsewhere."""
+    for group, listed in policy.groups.items():
+        for entry in listed:
+            both = next((marked for marked in _marked(policy)
+                         if "#" not in entry and _overlap(entry, marked.partition("#")[0])), None)
+            if both is not None:
+                yield nodes.find(node, ("groups", group, entry)).fault(
+                    f"{nodes.shown(entry)} counts for every credential but those that are listed "
+                    f"with #, as {nodes.shown(both)} is; a key that nobody listed yet counts here")
+
+
+def _marked(policy: Policy) -> tuple[str, ...]:
+    return tuple(entry for listed in policy.groups.values() for entry in listed if "#" in entry)
+
+
+def _overlap(entry: str, other: str) -> bool:
+    """Whether some name fits both, as far as can be told from what stands before the `*`."""
+    start, wild, _ = entry.partition("*")
+    begin, wilder, _ = other.partition("*")
+    if wild and wilder:
+        return start.startswith(begin) or begin.startswith(start)
+    if wild:
+        return fnmatchcase(other, entry)
+    return fnmatchcase(entry, other) if wilder else entry == other
 
 
 def _policy(authored: PolicyAuthored, name: str, listed: tuple[Clause, ...],

@@ -48,6 +48,20 @@ class Pusher:
 
     name: str | None
     groups: frozenset[str] = frozenset()
+    credential: str | None = None
+    """What the server let in: a key by its fingerprint or number, or a way such as `web`."""
+    signed: bool = False
+    """Whether the push as a whole is signed, by a key that the server trusts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """What a server says of one push. None: it says nothing, and nothing is made up."""
+
+    name: str | None = None
+    credential: str | None = None
+    repository: str | None = None
+    """What the server calls the repository; None where its path is its name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from policyd.core.errors import CannotJudge
 from policyd.core.policy import Active, Clause, Policy, Settings
 from policyd.core.values import dataclass
 
-FORMAT = 3
+FORMAT = 4
 T = TypeVar("T")
 _REMEDY = "the operator repairs it with `policyd policy apply`"
 

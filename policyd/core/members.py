@@ -20,6 +20,8 @@ FOLDER = "groups/"
 _FILE = re.compile(r"groups/[A-Za-z0-9][A-Za-z0-9._-]*\.txt")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 """A # begins a comment at the start of a line and behind white space; names may hold others."""
+_TORN = re.compile(r"\S\s+#(?:SHA256:|key-[0-9]|deploy-key-[0-9]|\*)")
+"""A credential that a blank made a comment, so that its name would count with any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,10 @@ def _names(text: str, source: str, faults: list[Fault]) -> Iterator[Scalar]:
         line = _COMMENT.sub("", whole.removesuffix("\r"))
         name = line.strip()
         place = Scalar(source, number, len(line) - len(line.lstrip()) + 1, name, name)
-        if not name.isprintable():
+        if _TORN.search(whole):
+            faults.append(place.fault("what follows a blank and # is a comment; a credential "
+                                      "stands behind its name without a blank: mei#SHA256:..."))
+        elif not name.isprintable():
             faults.append(place.fault(f"{nodes.shown(name)} holds what cannot be printed"))
         elif name in first:
             faults.append(place.fault(f"{nodes.shown(name)} stands in line {first[name]} already"))

@@ -115,8 +115,8 @@ class NamePattern:
     negate: bool
     regex: str
 
-    def matches(self, name: str) -> bool:
-        return _compiled(self.regex).fullmatch(name) is not None
+    def matches(self, name: str, *, any_case: bool = False) -> bool:
+        return _compiled(self.regex, any_case=any_case).fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,7 @@ class Policy:
     timezone: str
     zones: tuple[Zone, ...]
     groups: Mapping[str, tuple[str, ...]]
+    """Each entry is a name or a pattern with `*`, or one of these, `#`, and a credential."""
     clauses: tuple[Clause, ...]
     together: Together = Together.PUSH
     queues: tuple[str, ...] = ()
@@ -166,17 +167,31 @@ class Policy:
         return next((branch for pattern, branch in self.records_from if pattern.matches(ref)),
                     ref)
 
-    def holds_for(self, repository: str) -> bool:
-        return last_match(self.repositories, repository)
+    def holds_for(self, repository: str, *, any_case: bool = False) -> bool:
+        return last_match(self.repositories, repository, any_case=any_case)
 
     def guards(self, ref: str) -> bool:
         return last_match(self.guarded, ref)
 
-    def groups_of(self, name: str | None) -> frozenset[str]:
+    def groups_of(self, name: str | None, credential: str | None = None) -> frozenset[str]:
+        """The groups of a pusher, for the credential that the server let in.
+
+        Entries that name the credential win: where there is one, no entry without counts, so
+        that an agent's key on a maintainer's account is an agent's and nothing more.
+        """
         if name is None:
             return frozenset()
-        return frozenset(group for group, listed in self.groups.items()
-                         if any(_is_member(name, entry) for entry in listed))
+        entries = [(group, *entry.partition("#")) for group, listed in self.groups.items()
+                   for entry in listed if _fits(name, entry.partition("#")[0])]
+        exact = frozenset(group for group, _, marked, wanted in entries
+                          if marked and credential is not None and _fits(credential, wanted))
+        return exact or frozenset(group for group, _, marked, _ in entries if not marked)
+
+    @property
+    def members(self) -> Mapping[str, tuple[str, ...]]:
+        """Group to the names or patterns listed in it, without credentials, each once."""
+        return {group: tuple(dict.fromkeys(entry.partition("#")[0] for entry in listed))
+                for group, listed in self.groups.items()}
 
     def clause(self, rule: str) -> Clause | None:
         return next((c for c in self.clauses if c.rule == rule), None)
@@ -184,10 +199,24 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Where the pusher's name comes from: `env` and the name of the variable."""
+    """Which server says who pushes (a module of adapters/identity), and what it is asked with."""
 
     source: str = "env"
     name: str = "REMOTE_USER"
+    """The variable that holds the name, where the server leaves that to its operator."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """The fingerprint of a key to whose key it is."""
+    deploy_keys: Mapping[str, str] = field(default_factory=dict)
+    """The number of a deploy key to who pushes with it; others push as nobody."""
+    actions: str | None = None
+    """Who pushes with the token of an action; None: nobody."""
+    slop: int = 0
+    """Seconds by which the nonce of a signed push may be old."""
+
+    @property
+    def any_case(self) -> bool:
+        """Whether the server takes Org/Demo and org/demo for one repository."""
+        return self.source in ("gitea", "gitlab", "ghes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,18 +259,18 @@ class Active:
     policies: tuple[Policy, ...]
 
 
-def last_match(patterns: tuple[NamePattern, ...], name: str) -> bool:
+def last_match(patterns: tuple[NamePattern, ...], name: str, *, any_case: bool = False) -> bool:
     """Whether the last pattern that matches takes the name in."""
     for pattern in reversed(patterns):
-        if pattern.matches(name):
+        if pattern.matches(name, any_case=any_case):
             return not pattern.negate
     return False
 
 
-def _is_member(name: str, entry: str) -> bool:
-    return fnmatchcase(name, entry) if "*" in entry else name == entry
+def _fits(name: str, listed: str) -> bool:
+    return fnmatchcase(name, listed) if "*" in listed else name == listed
 
 
 @lru_cache(maxsize=4096)
-def _compiled(regex: str) -> re.Pattern[str]:
-    return re.compile(regex, re.DOTALL)
+def _compiled(regex: str, *, any_case: bool) -> re.Pattern[str]:
+    return re.compile(regex, re.DOTALL | (re.IGNORECASE if any_case else 0))

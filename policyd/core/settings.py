@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
 from typing import Annotated, Literal
 
 from policyd.core import decoding, nodes
-from policyd.core.nodes import Node
+from policyd.core.errors import Fault, FileInvalid
+from policyd.core.nodes import Node, in_order
 from policyd.core.policy import Identity, Service, Settings, Webhook
 from policyd.core.values import dataclass
 
+NAME_BYTES = 255
+"""What a name or a credential may be long."""
+
+_FINGERPRINT = r"SHA256:[A-Za-z0-9+/]{43}"
+_SIGNER = rf"{_FINGERPRINT}|[0-9A-F]{{16}}|[0-9A-F]{{40}}"
 _LISTEN = re.compile(r"(127\.0\.0\.1|\[::1\]|localhost):[0-9]{1,5}")
 
 
@@ -19,6 +26,39 @@ def _variable(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
         raise ValueError(f"{nodes.shown(text)} is no name of an environment variable")
     return text
+
+
+def _fingerprint(text: str) -> str:
+    if not re.fullmatch(_FINGERPRINT, text):
+        raise ValueError(f"{nodes.shown(text)} is no fingerprint as `ssh-keygen -lf` prints it, "
+                         "SHA256: and 43 characters")
+    return text
+
+
+def _signer(text: str) -> str:
+    if not re.fullmatch(_SIGNER, text):
+        raise ValueError(f"{nodes.shown(text)} is no key as git names it in GIT_PUSH_CERT_KEY: "
+                         "SHA256: and 43 characters, or 16 or 40 digits in capitals")
+    return text
+
+
+def _number(text: str) -> str:
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", text):
+        raise ValueError(f"{nodes.shown(text)} is no number of a deploy key")
+    return text
+
+
+def _person(text: str) -> str:
+    if not text.isprintable() or text != text.strip() or not text or set(text) & {"#", "*"} \
+            or len(text.encode()) > NAME_BYTES:
+        raise ValueError(f"{nodes.shown(text)} is no name of a pusher")
+    return text
+
+
+def _seconds(number: int) -> int:
+    if not 0 <= number <= 3600:
+        raise ValueError("how old a nonce may be: 0 to 3600 seconds")
+    return number
 
 
 def _absolute(text: str) -> str:
@@ -52,12 +92,83 @@ class HomeOwner(Enum):
     SELF = "self"
 
 
-@dataclass(frozen=True, slots=True)
-class IdentityAuthored:
-    """`identity:` of policyd.yaml."""
+Variable = Annotated[str, _variable]
+Person = Annotated[str, _person]
+DeployKeys = Mapping[Annotated[str, _number], Person]
+_FROM = {"key": "from"}
 
-    source: Literal["env"] = field(default="env", metadata={"key": "from"})
-    name: Annotated[str, _variable] = "REMOTE_USER"
+
+@dataclass(frozen=True, slots=True)
+class EnvAuthored:
+    """`identity: {from: env}`: one variable, whoever sets it."""
+
+    source: Literal["env"] = field(default="env", metadata=_FROM)
+    name: Variable = "REMOTE_USER"
+
+
+@dataclass(frozen=True, slots=True)
+class SshAuthored:
+    """`identity: {from: ssh}`: a variable that sshd sets for each key, or the key itself."""
+
+    source: Literal["ssh"] = field(metadata=_FROM)
+    name: Variable = "REMOTE_USER"
+    keys: Mapping[Annotated[str, _fingerprint], Person] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAuthored:
+    """`identity: {from: http}`: whom the web server let in."""
+
+    source: Literal["http"] = field(metadata=_FROM)
+
+
+@dataclass(frozen=True, slots=True)
+class GitoliteAuthored:
+    """`identity: {from: gitolite}`."""
+
+    source: Literal["gitolite"] = field(metadata=_FROM)
+
+
+@dataclass(frozen=True, slots=True)
+class GiteaAuthored:
+    """`identity: {from: gitea}`, for Forgejo too."""
+
+    source: Literal["gitea"] = field(metadata=_FROM)
+    deploy_keys: DeployKeys = field(default_factory=dict)
+    actions: Person | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GitlabAuthored:
+    """`identity: {from: gitlab}`."""
+
+    source: Literal["gitlab"] = field(metadata=_FROM)
+    deploy_keys: DeployKeys = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GhesAuthored:
+    """`identity: {from: ghes}`: GitHub Enterprise Server."""
+
+    source: Literal["ghes"] = field(metadata=_FROM)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedAuthored:
+    """`identity: {from: signed}`: who signed the push, on a server that tells nothing better."""
+
+    source: Literal["signed"] = field(metadata=_FROM)
+    keys: Mapping[Annotated[str, _signer], Person]
+    slop: Annotated[int, _seconds] = 0
+
+
+IdentityAuthored = (EnvAuthored | SshAuthored | HttpAuthored | GitoliteAuthored | GiteaAuthored
+                    | GitlabAuthored | GhesAuthored | SignedAuthored)
+IDENTITIES: Mapping[str, type[IdentityAuthored]] = {
+    "env": EnvAuthored, "ssh": SshAuthored, "http": HttpAuthored, "gitolite": GitoliteAuthored,
+    "gitea": GiteaAuthored, "gitlab": GitlabAuthored, "ghes": GhesAuthored,
+    "signed": SignedAuthored}
+"""What `identity:` may hold, by its `from`; a module of adapters/identity stands behind each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +193,8 @@ class SettingsAuthored:
 
     state: Annotated[str, _absolute]
     roots: tuple[Annotated[str, _absolute], ...] = ()
-    identity: IdentityAuthored = field(default_factory=IdentityAuthored)
+    identity: Node = nodes.Mapping("", 1, 1, ())
+    """One of IDENTITIES, by its `from`."""
     home_owner: HomeOwner = HomeOwner.ROOT
     service: ServiceAuthored = field(default_factory=ServiceAuthored)
     webhook: WebhookAuthored | None = None
@@ -91,14 +203,45 @@ class SettingsAuthored:
 
 def compile_settings(node: Node) -> Settings:
     """policyd.yaml, compiled. Raises FileInvalid."""
-    authored = decoding.decode(node, SettingsAuthored)
+    faults: list[Fault] = []
+    authored = decoding.attempt(node, SettingsAuthored, faults)
+    identity = _identity(nodes.get(node, "identity"), faults)
+    if faults or authored is None:
+        raise FileInvalid(in_order(faults))
     hook = authored.webhook
     return Settings(
         state=authored.state,
         roots=authored.roots,
-        identity=Identity(authored.identity.source, authored.identity.name),
+        identity=identity,
         home_owner=authored.home_owner.value,
         service=Service(authored.service.rescan_seconds, authored.service.listen),
         webhook=None if hook is None else Webhook(hook.url, hook.secret_file),
         pretended_clock=authored.pretended_clock,
     )
+
+
+def _identity(node: Node | None, faults: list[Fault]) -> Identity:
+    """`identity:`, typed by its `from`; the default where it is absent or has a fault."""
+    source = nodes.get(node, "from")
+    if isinstance(source, nodes.Scalar) and source.text not in IDENTITIES:
+        faults.append(source.fault(decoding.unknown("server", source.text, list(IDENTITIES))))
+        return Identity()
+    kind = IDENTITIES[source.text] if isinstance(source, nodes.Scalar) else EnvAuthored
+    authored = None if node is None else decoding.attempt(node, kind, faults)
+    return Identity() if authored is None else _compiled(authored)
+
+
+def _compiled(authored: IdentityAuthored) -> Identity:
+    match authored:
+        case EnvAuthored(source, name):
+            return Identity(source, name)
+        case SshAuthored(source, name, keys):
+            return Identity(source, name, keys)
+        case GiteaAuthored(source, deploy_keys, actions):
+            return Identity(source, "", deploy_keys=deploy_keys, actions=actions)
+        case GitlabAuthored(source, deploy_keys):
+            return Identity(source, "", deploy_keys=deploy_keys)
+        case SignedAuthored(source, keys, slop):
+            return Identity(source, "", keys, slop=slop)
+        case _:
+            return Identity(authored.source, "")

@@ -49,6 +49,7 @@ class Rich:
 OPTIONS = {"rich": Rich}
 TEXT = st.text(max_size=6)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)
+NAMED = st.dictionaries(TEXT, TEXT, max_size=3)
 GROUPS = st.dictionaries(TEXT, TEXTS, max_size=3)
 NAMES = st.lists(st.builds(NamePattern, TEXT, st.booleans(), TEXT), max_size=3).map(tuple)
 RICH = st.builds(Rich, GROUPS, st.integers(), st.none() | st.dates(), st.sampled_from(Mode),
@@ -64,7 +65,8 @@ POLICY = st.builds(
     timezone=TEXT, zones=st.lists(ZONE, max_size=2).map(tuple), groups=GROUPS,
     clauses=st.lists(st.builds(Clause, st.just("rich"), st.sampled_from(Mode), RICH),
                      max_size=2).map(tuple))
-SETTINGS = st.builds(Settings, TEXT, TEXTS, st.builds(Identity, TEXT, TEXT), TEXT)
+IDENTITY = st.builds(Identity, TEXT, TEXT, NAMED, NAMED, st.none() | TEXT, st.integers())
+SETTINGS = st.builds(Settings, TEXT, TEXTS, IDENTITY, TEXT)
 ACTIVE = st.builds(put_together, SETTINGS, st.lists(POLICY, max_size=2).map(tuple))
 
 SMALL = put_together(Settings("/s"), ())
@@ -87,7 +89,7 @@ def test_a_changed_byte_is_never_read_as_something_else(where, change):
         assert from_json(bytes(data), {}) == SMALL
 
 
-def sealed(body: object, number: int = 3) -> bytes:
+def sealed(body: object, number: int = 4) -> bytes:
     raw = json.dumps(body).encode()
     return json.dumps({"format": number, "sha256": sha256(raw).hexdigest()}).encode() + b"\n" + raw
 
@@ -105,8 +107,8 @@ def test_damage_names_the_command_that_mends_it(data):
 
 
 def test_another_format_says_which():
-    with pytest.raises(CannotJudge, match="format 4 and this policyd reads format 3"):
-        from_json(sealed({}, 4), {})
+    with pytest.raises(CannotJudge, match="format 5 and this policyd reads format 4"):
+        from_json(sealed({}, 5), {})
 
 
 def test_a_rule_that_this_program_lacks_cannot_be_judged():
