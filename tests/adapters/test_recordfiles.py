@@ -21,6 +21,7 @@ from policyd.core.errors import CannotJudge
 from policyd.core.policy import Places
 from policyd.core.rows import MAX_RECORD_BYTES, Kind, Record, Records
 from policyd.core.trees import Trees
+from policyd.gatehouse import Standing, outside_of_pushes
 
 LEDGER, QUARANTINE, FREEZES = ("tests/ledger/flake_ledger.json", "oracle/quarantine.yaml",
                                "fixtures/freezes.json")
@@ -202,6 +203,18 @@ def test_without_time_nothing_is_read_and_what_was_read_is_kept(repo, tmp_path):
     after = Reading(repo, state=state)
     after.files.dated(at, PLACES)
     assert sum(after.parsed.values()) == 1
+
+
+def test_who_looks_outside_of_pushes_gives_up_in_time(repo):
+    at = tree(repo, {QUARANTINE: EMPTY})
+
+    def files(seconds: float) -> RecordFiles:
+        return outside_of_pushes(repo.folder, PushedRepo(repo.folder), Standing(), budget=0,
+                                 seconds=seconds)
+
+    assert files(60.0).dated(at, PLACES).faults == ()
+    with pytest.raises(CannotJudge, match="within the policy's bound"):
+        files(-1.0).dated(at, PLACES)
 
 
 def test_corpora_are_hashed_while_there_is_time(repo):
