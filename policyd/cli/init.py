@@ -28,6 +28,15 @@ roots: []
 
 # Who pushes, by the server's word: an environment variable that the server sets.
 identity: {{from: env, name: REMOTE_USER}}
+# Instead of it one of these, by what runs the hook; docs/identity.md says what each needs.
+#   {{from: ssh}}       REMOTE_USER of authorized_keys, and the key (ExposeAuthInfo yes)
+#   {{from: ssh, keys: {{"SHA256:...": mei}}}}
+#   {{from: http}}      whom the web server let in
+#   {{from: gitolite}}
+#   {{from: gitea, deploy_keys: {{"4": ci}}, actions: ci-bot}}   Gitea and Forgejo
+#   {{from: gitlab, deploy_keys: {{"12": ci}}}}
+#   {{from: ghes}}      GitHub Enterprise Server
+#   {{from: signed, keys: {{"SHA256:...": mei}}}}   who signed the push
 
 # Who may own this folder: root, or self for the user that the hook runs as.
 home_owner: self
