@@ -94,11 +94,12 @@ def main(home: Path, stdin: bytes | None = None,
         data = _input() if stdin is None else stdin
         active = activepolicy.load(home, OPTIONS)
         state = Path(active.settings.state)
-        site = _site(active, given)
-        code = _guarded(site, parse(data))
+        code = ACCEPTED
+        if not _passes_by(active, given):
+            code = _guarded(_site(active, given), parse(data))
     except BaseException as error:
-        return _unjudged(error, incidents.report(state, "hook", error))
-    return _followed(site, data) if code == ACCEPTED else code
+        return _unjudged(error, incidents.report(state, "hook", error), given)
+    return _followed(state, data, given) if code == ACCEPTED else code
 
 
 def _keep_streams_apart() -> None:
@@ -115,9 +116,32 @@ def _input() -> bytes:
     return sys.stdin.buffer.read() if sys.stdin is not None else b""
 
 
+def _git_dir(given: Mapping[str, str]) -> str:
+    return os.path.realpath(given.get("GIT_DIR", "."))
+
+
+def _passes_by(active: Active, given: Mapping[str, str]) -> bool:
+    """Whether a hook for many repositories met one that was never enrolled.
+
+    Where no policy wants it at all, nothing else is looked at: it may be another user's.
+    """
+    if not nexthook.is_for_many(given):
+        return False
+    from policyd.adapters.hosts import strangers
+
+    git_dir = _git_dir(given)
+    if strangers.has_key(git_dir):
+        return False
+    try:
+        policies_for(active, _site(active, given).repository)
+    except CannotJudge:
+        return True
+    return not strangers.is_recorded(active.settings.state, git_dir)
+
+
 def _site(active: Active, given: Mapping[str, str]) -> _Site:
     settings = active.settings
-    git_dir = os.path.realpath(given.get("GIT_DIR", "."))
+    git_dir = _git_dir(given)
     name = identity.repository_of(settings.identity, given)
     return _Site(active, name or reponame.name_of(Path(git_dir), settings.roots), git_dir, given,
                  clock.now())
@@ -138,7 +162,7 @@ def _guarded(site: _Site, lines: Sequence[Line]) -> int:
         incident = incidents.report(Path(site.state), "hook", error)
         refuses = must_refuse(policies, site.who, site.at)
         _log_unjudged(site, lines, incident, accepted=not refuses)
-        return _unjudged(error, incident) if refuses else ACCEPTED
+        return _unjudged(error, incident, site.given) if refuses else ACCEPTED
 
 
 def _at_its_moment(site: _Site) -> _Site:
@@ -149,7 +173,7 @@ def _at_its_moment(site: _Site) -> _Site:
         return replace(site, at=at)
     from policyd.core import telling
 
-    _tell(telling.paused(pause))
+    _tell(telling.paused(pause), site.given)
     return replace(site, at=at, pause=pause, active=observed(site.active))
 
 
@@ -169,15 +193,15 @@ def _judged(site: _Site, lines: Sequence[Line]) -> int:
     entry = _entry(site, judgement)
     if judgement.verdict.outcome is Outcome.REFUSED:
         push_id = decisionlog.append(site.state, {**entry, "key": key})
-        _tell(_told(site, judgement, push_id))
+        _tell(_told(site, judgement, push_id), site.given)
         return REFUSED
     push_id = decisionlog.record(site.state, key, entry)
     hints.leave(site.state, key, hints.Hint(site.git_dir, {
         update.ref: update.new for update in judgement.updates
         if update.guarded and update.branch}))
     if judgement.verdict.of(Mode.WARN):
-        _tell(_told(site, judgement, push_id))
-    _tell(_due(site, key, judgement))
+        _tell(_told(site, judgement, push_id), site.given)
+    _tell(_due(site, key, judgement), site.given)
     return ACCEPTED
 
 
@@ -207,7 +231,7 @@ def _is_admitted(site: _Site, index: Index) -> bool:
 def _admit(site: _Site, key: str, lines: Sequence[Line]) -> None:
     decisionlog.record(site.state, key, {**_plain_entry(site, lines), "bootstrap": True,
                                          "verdict": Outcome.ACCEPTED.value}, _still_admitting)
-    _tell("policyd: taken unjudged, once, as the operator allowed when enrolling\n")
+    _tell("policyd: taken unjudged, once, as the operator allowed when enrolling\n", site.given)
 
 
 def _still_admitting(index: Index) -> Index:
@@ -254,12 +278,12 @@ def _checked(site: _Site, lines: Sequence[Line]) -> int:
         push_id = decisionlog.append(site.state, {
             "verdict": "check", "key": key, "repository": site.repository, **site.by,
             "policy": site.active.digest, "asked": [line.ref for line in lines]})
-        _tell(telling.cannot_ask(wrong, push_id))
+        _tell(telling.cannot_ask(wrong, push_id), site.given)
         return REFUSED
     judgement = _judge(site, key, [Line(held or ZERO, asked.new, branch)])
     entry = {**_entry(site, judgement), "verdict": "check", "asked": asked.ref, "key": key}
     push_id = decisionlog.append(site.state, entry)
-    _tell(_told(site, judgement, push_id, check=branch))
+    _tell(_told(site, judgement, push_id, check=branch), site.given)
     return REFUSED
 
 
@@ -335,10 +359,10 @@ def _log_unjudged(site: _Site, lines: Sequence[Line], incident: str, *, accepted
             decisionlog.append(site.state, {**entry, "key": key})
 
 
-def _unjudged(error: BaseException, incident: str) -> int:
+def _unjudged(error: BaseException, incident: str, given: Mapping[str, str]) -> int:
     from policyd.core import render
 
-    _tell(render.unjudged(_reason(error), incident, "stop"))
+    _tell(render.unjudged(_reason(error), incident, "stop"), given)
     return UNJUDGED
 
 
@@ -350,16 +374,20 @@ def _reason(error: BaseException) -> str:
     return "policyd failed; its log has the details"
 
 
-def _tell(text: str) -> None:
+def _tell(text: str, given: Mapping[str, str]) -> None:
     """All output in one write, on stderr; a reader that went away changes no verdict."""
+    if text and given.get("GL_PROTOCOL") == "web":
+        from policyd.core import telling
+
+        text = telling.for_gitlab(text)
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
             sys.stderr.write(text)
             sys.stderr.flush()
 
 
-def _followed(site: _Site, data: bytes) -> int:
+def _followed(state: Path, data: bytes, given: Mapping[str, str]) -> int:
     try:
-        return nexthook.run(site.git_dir, data, site.given)
+        return nexthook.run(_git_dir(given), data, given)
     except CannotJudge as error:
-        return _unjudged(error, incidents.report(Path(site.state), "hook", error))
+        return _unjudged(error, incidents.report(state, "hook", error), given)

@@ -1,7 +1,7 @@
-"""Puts the hook into a repository and takes it out again, with what was there before kept.
+"""Puts the hook into its place and takes it out again, with what was there before kept.
 
-A crash at any moment leaves a file at hooks/pre-receive that either judges or is the old hook:
-git never finds nothing where there was a hook.
+A crash at any moment leaves a file there that either judges or is the old hook: git never finds
+nothing where there was a hook.
 """
 
 from __future__ import annotations
@@ -15,16 +15,25 @@ from pathlib import Path
 from shlex import quote
 
 from policyd.adapters import repoconfig, shipped, statefolder
-from policyd.adapters.nexthook import CHAINED
+from policyd.adapters.hosts import seat as seats
+from policyd.adapters.hosts.seat import Seat
 from policyd.core.errors import CannotJudge
 
 TEMPLATE = "hooks/pre-receive"
-NAME = "pre-receive"
-DRAFT = ".pre-receive.policyd"
 
 MARK = b"# policyd judges this push."
 """What a line of our hook begins with; nothing else tells it from another's."""
 _MADE = b"# The folder was made for it."
+"""Once for each folder."""
+_SPARE = """\
+# A hook that is broken must not lock everybody out, unless this was enrolled by name.
+case $(pwd -P) in */{name})
+	[ -e policyd-key ] || {{
+		[ ! -x {chained} ] || exec {chained}
+		exit 0
+	}} ;;
+esac
+"""
 
 _RENAME_EXCHANGE = 2
 _AT_FDCWD = -100
@@ -37,16 +46,16 @@ class _Kind(Enum):
 
 
 class Installed(Enum):
-    """What `install` met."""
+    """What `put_in` met."""
 
     NEW = "hook put in"
-    REPLACED = "hook put in; the one that was there runs last, as hooks/" + CHAINED
+    REPLACED = "hook put in; the one that was there runs last"
     RENEWED = "hook renewed"
     SAME = "hook is in place"
 
 
 class Removed(Enum):
-    """What `uninstall` met."""
+    """What `take_out` met."""
 
     TAKEN_OUT = "hook taken out"
     RESTORED = "hook taken out; the one that was there before is back"
@@ -54,63 +63,95 @@ class Removed(Enum):
     ABSENT = "no hook was there"
 
 
-def text(program: Path, home: Path) -> bytes:
-    """The hook that runs `program` (a Python with policyd in it) with `home`."""
-    return shipped.read(TEMPLATE).replace(b"@PYTHON@", os.fsencode(quote(str(program)))).replace(
-        b"@HOME@", os.fsencode(quote(str(home))))
+def text(program: Path, home: Path, seat: Seat | None = None) -> bytes:
+    """The hook that runs `program` (a Python with policyd in it) with `home`, for its place."""
+    kind = seats.Kind.OWN if seat is None else seat.kind
+    found = shipped.read(TEMPLATE).replace(b"@PYTHON@", os.fsencode(quote(str(program)))).replace(
+        b"@HOME@", os.fsencode(quote(str(home)))).replace(b"@KIND@", kind.value.encode())
+    if seat is None or not seat.spared:
+        return found
+    spare = _SPARE.format(name=seat.spared, chained=quote(str(seat.chained)))
+    head, _, rest = found.partition(b"[ -x ")
+    return head + os.fsencode(spare) + b"[ -x " + rest
 
 
 def is_installed(git_dir: Path) -> bool:
-    return _kind(git_dir / "hooks" / NAME) is _Kind.OURS
+    """Whether the hook is where git looks unless it is told otherwise."""
+    return is_there(seats.own(git_dir))
+
+
+def is_there(seat: Seat) -> bool:
+    return _kind(seat.path) is _Kind.OURS
+
+
+def is_current(seat: Seat, hook: bytes) -> bool:
+    """Whether `put_in` would change nothing."""
+    try:
+        return _is_current(seat, hook)
+    except OSError:
+        return False
+
+
+def of(git_dir: Path) -> list[Seat]:
+    """Where hooks of this repository stand or may stand, the latest last. Raises CannotJudge."""
+    found = [seats.read(text, git_dir) for text in repoconfig.remembered(git_dir)]
+    own = seats.own(git_dir)
+    return [own, *found] if is_there(own) and own.path not in [s.path for s in found] else found
 
 
 def install(git_dir: Path, hook: bytes) -> Installed:
-    """Make `hook` the repository's pre-receive hook, run by git from now on.
-
-    Raises CannotJudge with one sentence where that cannot be; then nothing changed.
-    """
-    folder = repoconfig.hooks_folder(git_dir)
-    try:
-        made = _make(folder)
-        return _install(folder, hook, made=made)
-    except OSError as error:
-        raise statefolder.cannot_write("hook", str(folder / NAME), error) from error
+    """`put_in` where git looks unless it is told otherwise."""
+    return put_in(seats.own(git_dir), hook)
 
 
 def uninstall(git_dir: Path) -> Removed:
-    """Take our hook out and put back what was there before it. Raises CannotJudge.
+    """`take_out` where git looks unless it is told otherwise."""
+    return take_out(seats.own(git_dir))
 
-    Wherever git looks for hooks by now: ours was put into the repository's own folder.
+
+def put_in(seat: Seat, hook: bytes) -> Installed:
+    """Make `hook` what is run there from now on.
+
+    Raises CannotJudge with one sentence where that cannot be; then nothing changed.
     """
-    folder = Path(os.path.realpath(git_dir / "hooks"))
     try:
-        return _uninstall(folder)
+        return _install(seat, hook, made=_make(seat.folder))
+    except OSError as error:
+        raise statefolder.cannot_write("hook", str(seat.path), error) from error
+
+
+def take_out(seat: Seat) -> Removed:
+    """Take our hook out and put back what was there before it. Raises CannotJudge."""
+    try:
+        return _uninstall(seat)
     except FileNotFoundError:
         return Removed.ABSENT
     except OSError as error:
-        raise statefolder.cannot_write("hook", str(folder / NAME), error) from error
+        raise statefolder.cannot_write("hook", str(seat.path), error) from error
 
 
-def _install(folder: Path, hook: bytes, *, made: bool) -> Installed:
+def _install(seat: Seat, hook: bytes, *, made: int) -> Installed:
     """Write a draft, keep what is there under its second name, put the draft in its place.
 
     The order is what keeps the repository guarded: the old hook stays at the name that git runs
     until one rename puts ours there, and by then it has its second name, so that ours finds it.
     """
-    path, chained, draft = folder / NAME, folder / CHAINED, folder / DRAFT
+    path, chained, draft = seat.path, seat.chained, seat.draft
     kind = _kind(path)
-    if kind is _Kind.OURS and (old := path.read_bytes()) is not None:
-        made = made or _MADE in old
-        if _with_note(hook, made) == old and _is_in_order(path, chained):
+    if kind is _Kind.OURS:
+        made = made or _made(path)
+        if _is_current(seat, hook):
             return Installed.SAME
+    if kind is _Kind.OTHER and chained is None:
+        raise CannotJudge(f"{path} is there and is not policyd's; remove it")
     _write(draft, _with_note(hook, made))
-    if _kind(chained) is _Kind.OURS:
+    if chained is not None and _kind(chained) is _Kind.OURS:
         os.unlink(chained)  # left by a crash; ours must never chain itself
-    if kind is _Kind.OTHER:
+    if kind is _Kind.OTHER and chained is not None:
         _keep(path, chained, draft)
     else:
         os.rename(draft, path)
-    statefolder.sync_folder(folder)
+    statefolder.sync_folder(seat.folder)
     return {_Kind.OTHER: Installed.REPLACED, _Kind.OURS: Installed.RENEWED,
             _Kind.ABSENT: Installed.NEW}[kind]
 
@@ -132,14 +173,23 @@ def _second_name(path: Path, chained: Path) -> bool:
     if not stat.S_ISREG(os.lstat(path).st_mode) and not path.is_symlink():
         raise CannotJudge(f"{path} is neither a file nor a link; remove it")
     if os.path.lexists(chained):
-        if os.path.samestat(os.lstat(path), os.lstat(chained)):
-            return True  # an earlier attempt came this far
+        if _is_same(path, chained):
+            return True  # an earlier attempt came this far, or a server wrote its hook again
         raise CannotJudge(f"{path} is not policyd's, and {chained} is there too; remove the one "
                           "that is not to run")
     with suppress(OSError):
         os.link(path, chained, follow_symlinks=False)
         return True
     return False
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether it makes no difference which of two files runs."""
+    first, second = os.lstat(one), os.lstat(other)
+    if os.path.samestat(first, second):
+        return True
+    return (stat.S_ISREG(first.st_mode) and first.st_mode == second.st_mode
+            and one.read_bytes() == other.read_bytes())
 
 
 def _exchange(one: Path, other: Path) -> None:
@@ -151,28 +201,26 @@ def _exchange(one: Path, other: Path) -> None:
         raise OSError(code, os.strerror(code))
 
 
-def _uninstall(folder: Path) -> Removed:
-    path, chained = folder / NAME, folder / CHAINED
-    kind, made = _kind(path), False
-    _remove(folder / DRAFT)
-    if _kind(chained) is _Kind.OURS:
+def _uninstall(seat: Seat) -> Removed:
+    path, chained = seat.path, seat.chained
+    kind, made = _kind(path), 0
+    _remove(seat.draft)
+    if chained is not None and _kind(chained) is _Kind.OURS:
         os.unlink(chained)
     if kind is _Kind.OTHER:
-        if os.path.lexists(chained) and os.path.samestat(os.lstat(path), os.lstat(chained)):
+        if chained is not None and os.path.lexists(chained) and _is_same(path, chained):
             os.unlink(chained)  # left by a crash; the file keeps its first name
         return Removed.NOT_OURS
     if kind is _Kind.OURS:
-        made = _MADE in path.read_bytes()
+        made = _made(path)
     found = Removed.ABSENT if kind is _Kind.ABSENT else Removed.TAKEN_OUT
-    if os.path.lexists(chained):
+    if chained is not None and os.path.lexists(chained):
         os.rename(chained, path)  # in one step: at no moment is there no hook
         found = Removed.RESTORED
     else:
         _remove(path)
-    statefolder.sync_folder(folder)
-    if made:
-        with suppress(OSError):
-            folder.rmdir()  # others may have put theirs there
+    statefolder.sync_folder(seat.folder)
+    _unmake(seat.folder, made)
     return found
 
 
@@ -189,23 +237,39 @@ def _kind(path: Path) -> _Kind:
     return _Kind.OURS if ours else _Kind.OTHER
 
 
-def _is_in_order(path: Path, chained: Path) -> bool:
+def _is_current(seat: Seat, hook: bytes) -> bool:
+    path = seat.path
+    if _kind(path) is not _Kind.OURS or path.read_bytes() != _with_note(hook, _made(path)):
+        return False
     found = os.lstat(path)
     return (stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o755
-            and _kind(chained) is not _Kind.OURS)
+            and (seat.chained is None or _kind(seat.chained) is not _Kind.OURS))
 
 
-def _with_note(hook: bytes, made: bool) -> bytes:
-    return hook + _MADE + b"\n" if made else hook
+def _with_note(hook: bytes, made: int) -> bytes:
+    return hook + (_MADE + b"\n") * made
 
 
-def _make(folder: Path) -> bool:
-    try:
-        os.mkdir(folder)
-    except FileExistsError:
-        return False
+def _made(path: Path) -> int:
+    """How many folders were made for the hook of ours that is there."""
+    return path.read_bytes().splitlines().count(_MADE)
+
+
+def _make(folder: Path) -> int:
+    """Make a folder, and those above that are absent; how many."""
+    if folder.is_dir():
+        return 0
+    made = _make(folder.parent) + 1
+    os.mkdir(folder)
     statefolder.sync_folder(folder.parent)
-    return True
+    return made
+
+
+def _unmake(folder: Path, made: int) -> None:
+    with suppress(OSError):  # others may have put theirs there
+        for _ in range(made):
+            folder.rmdir()
+            folder = folder.parent
 
 
 def _write(draft: Path, hook: bytes) -> None:

@@ -13,26 +13,34 @@ from policyd.core.errors import CannotJudge
 
 OFFERED = "receive.advertisePushOptions"
 _OURS = "policyd.advertisePushOptions"
+HOOK = "policyd.hook"
 
 
 def hooks_folder(git_dir: Path) -> Path:
-    """Where git looks for hooks, symbolic links followed; it need not exist.
-
-    Raises CannotJudge where that is not the repository's own folder.
-    """
-    elsewhere = value(git_dir, "core.hooksPath")
-    if elsewhere is not None:
-        raise CannotJudge(f"core.hooksPath sends the hooks of {git_dir} to {elsewhere}, which "
-                          "policyd does not support; unset it, or have that hook run policyd")
+    """Where git looks for hooks, symbolic links followed; it need not exist. Raises CannotJudge."""
     told = _git(git_dir, "rev-parse", "--git-path", "hooks")
-    real = Path(os.path.realpath(git_dir / (told or "hooks")))
-    if not real.is_relative_to(os.path.realpath(git_dir)):
-        raise CannotJudge(f"the hooks of {git_dir} lie in {real}, outside of the repository; "
-                          "put a folder of its own there")
-    if real != Path(os.path.realpath(git_dir / "hooks")):
-        raise CannotJudge(f"the hooks of {git_dir} lie in {real} and not in hooks; "
-                          "policyd supports no other folder")
-    return real
+    return Path(os.path.realpath(git_dir / (told or "hooks")))
+
+
+def remembered(git_dir: Path) -> tuple[str, ...]:
+    """Where enrolment put hooks, the latest last. More than one while the hook moves."""
+    told = _git(git_dir, "config", "--local", "-z", "--get-all", HOOK, absent=1)
+    return tuple((told or "").split("\0")[:-1])
+
+
+def remember(git_dir: Path, seat: str) -> None:
+    """Write down where the hook goes, beside what is there. Before it goes there."""
+    if seat not in remembered(git_dir):
+        _git(git_dir, "config", "--local", "--add", HOOK, seat)
+
+
+def forget_hooks(git_dir: Path, *, but: str = "") -> None:
+    """Let go of where hooks were, all but one. After they are gone."""
+    found = remembered(git_dir)
+    if but and found != (but,):
+        _git(git_dir, "config", "--local", "--replace-all", HOOK, but)
+    elif not but and found:
+        _unset(git_dir, HOOK)
 
 
 def offer_push_options(git_dir: Path) -> bool:
@@ -51,7 +59,7 @@ def withdraw_push_options(git_dir: Path) -> bool:
     """Undo `offer_push_options` where it was us; whether that changed anything."""
     if value(git_dir, _OURS) is None:
         return False
-    if _git(git_dir, "config", "--local", "--get", OFFERED, absent=1) == "true":
+    if own_value(git_dir, OFFERED) == "true":
         _unset(git_dir, OFFERED)
     _unset(git_dir, _OURS)
     return True
@@ -60,6 +68,11 @@ def withdraw_push_options(git_dir: Path) -> bool:
 def value(git_dir: Path, name: str) -> str | None:
     """A value as pushes see it, from any of git's files."""
     return _git(git_dir, "config", "--get", name, absent=1)
+
+
+def own_value(git_dir: Path, name: str) -> str | None:
+    """A value from the repository's own file alone."""
+    return _git(git_dir, "config", "--local", "--get", name, absent=1)
 
 
 def _set(git_dir: Path, name: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from policyd.adapters import asowner, hookfiles, repoconfig, repoindex
+from policyd.adapters.hosts import seat as seats
+from policyd.adapters.hosts.seat import Seat
 from policyd.adapters.statefolder import because
 from policyd.cli import FAULTS, OK
 from policyd.core.errors import CannotJudge, PolicydError
@@ -38,10 +40,17 @@ def git_dir_of(repository: Path) -> Path:
     return real
 
 
-def typed(home: Path, command: str, repositories: Sequence[Path]) -> str:
-    """The command line, for who must run it as somebody else."""
+def typed(home: Path, command: str, repositories: Sequence[Path],
+          options: Mapping[str, object] | None = None) -> str:
+    """The command line, for who must run it as somebody else. Options that are unset are left."""
+    words: list[str] = []
+    for name, value in (options or {}).items():
+        if isinstance(value, Path):
+            words += [name, os.path.abspath(value)]
+        elif value:
+            words += [name] if value is True else [name, str(value)]
     paths = [os.path.abspath(repository) for repository in repositories]
-    return shlex.join(["policyd", "--home", str(home), command, *paths])
+    return shlex.join(["policyd", "--home", str(home), command, *words, *paths])
 
 
 def operator() -> str:
@@ -51,12 +60,28 @@ def operator() -> str:
 
 def take_out(git_dir: Path, *, key: bool = True) -> list[str]:
     """Take what policyd put into a repository out of it; a line a step. As its owner."""
-    lines = [hookfiles.uninstall(git_dir).value]
+    lines = [_taken_out(seat) for seat in seats_of(git_dir) or [seats.own(git_dir)]]
+    repoconfig.forget_hooks(git_dir)
     if repoconfig.withdraw_push_options(git_dir):
         lines.append(f"{repoconfig.OFFERED} unset")
     if key and repoindex.remove_key(git_dir):
         lines.append(f"{repoindex.KEY_FILE} removed")
     return lines
+
+
+def seats_of(git_dir: Path) -> list[Seat]:
+    """Where its hooks stand; where that cannot be read, git's own place if ours is there."""
+    try:
+        return hookfiles.of(git_dir)
+    except CannotJudge:
+        own = seats.own(git_dir)
+        return [own] if hookfiles.is_there(own) else []
+
+
+def _taken_out(seat: Seat) -> str:
+    if seat.is_common:
+        return f"the hook of all in {seat.folder} stays, and takes no notice of it"
+    return hookfiles.take_out(seat).value
 
 
 def _failed(repository: Path, sentence: str) -> int:

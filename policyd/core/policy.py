@@ -237,6 +237,16 @@ class Webhook:
 
 
 @dataclass(frozen=True, slots=True)
+class Enrolment:
+    """How repositories are enrolled where the command does not say."""
+
+    new: bool = False
+    """Whether the daemon enrols what it finds below the roots."""
+    hooks_path: str | None = None
+    """One folder with the hook of all repositories."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """policyd.yaml: what concerns the server and not a policy."""
 
@@ -248,6 +258,9 @@ class Settings:
     webhook: Webhook | None = None
     pretended_clock: bool = False
     """Whether `serve --clock` may let this home live at another time: for tests and demos."""
+    server: str = "plain"
+    """Which server runs the hooks: plain, gitolite, gitea or gitlab."""
+    enroll: Enrolment = field(default_factory=Enrolment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from policyd.core import decoding, nodes
 from policyd.core.errors import Fault, FileInvalid
 from policyd.core.nodes import Node, in_order
-from policyd.core.policy import Identity, Service, Settings, Webhook
+from policyd.core.policy import Enrolment, Identity, Service, Settings, Webhook
 from policyd.core.values import dataclass
 
 NAME_BYTES = 255
@@ -188,6 +188,14 @@ class WebhookAuthored:
 
 
 @dataclass(frozen=True, slots=True)
+class EnrolmentAuthored:
+    """`enroll:` of policyd.yaml."""
+
+    new: bool = False
+    hooks_path: Annotated[str, _absolute] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SettingsAuthored:
     """policyd.yaml."""
 
@@ -199,6 +207,8 @@ class SettingsAuthored:
     service: ServiceAuthored = field(default_factory=ServiceAuthored)
     webhook: WebhookAuthored | None = None
     pretended_clock: bool = False
+    server: Literal["plain", "gitolite", "gitea", "gitlab"] = "plain"
+    enroll: EnrolmentAuthored = field(default_factory=EnrolmentAuthored)
 
 
 def compile_settings(node: Node) -> Settings:
@@ -217,6 +227,8 @@ def compile_settings(node: Node) -> Settings:
         service=Service(authored.service.rescan_seconds, authored.service.listen),
         webhook=None if hook is None else Webhook(hook.url, hook.secret_file),
         pretended_clock=authored.pretended_clock,
+        server=authored.server,
+        enroll=Enrolment(authored.enroll.new, authored.enroll.hooks_path),
     )
 
 

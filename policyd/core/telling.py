@@ -20,6 +20,9 @@ SHOWN = 5
 """Rows that are shown; the rest are a number."""
 
 
+_GITLAB = "GL-HOOK-ERR: "
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A verdict on its way to the pusher."""
@@ -45,6 +48,12 @@ def answer(told: Answer, *, everything: bool) -> str:
     if lines and lines[-1].startswith("policyd {"):
         lines.pop()
     return "\n".join([*lines, whole(told)]) + "\n"
+
+
+def for_gitlab(text: str) -> str:
+    """As GitLab's pages show it: only lines that say that they are for people."""
+    return "".join(line if line.startswith("policyd {") else _GITLAB + line
+                   for line in text.splitlines(keepends=True))
 
 
 def cannot_ask(reason: str, push_id: str) -> str:

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from policyd.adapters import hookfiles, nexthook, repoconfig, repoindex, treepaths
+from policyd.adapters import hookfiles, repoconfig, repoindex, treepaths
 from policyd.adapters.gitrepo import PushedRepo
+from policyd.adapters.hosts import HOSTS
+from policyd.adapters.hosts import seat as seats
+from policyd.adapters.hosts.seat import Seat
 from policyd.adapters.reponame import name_of
 from policyd.adapters.statefolder import because
 from policyd.core.enrolment import guarded_tips
@@ -74,32 +77,40 @@ def _key(place: Place) -> Iterator[Finding]:
 
 
 def _hook(place: Place) -> Iterator[Finding]:
+    """The file itself, and whether what runs on this server comes as far as it."""
     line = f"policyd enroll {place.name}"
     try:
-        folder = repoconfig.hooks_folder(place.git_dir)
+        seat = (hookfiles.of(place.git_dir) or [seats.own(place.git_dir)])[-1]
+        faults = list(HOSTS[seat.server].faults(place.git_dir, seat))
     except CannotJudge as error:
         yield fault("hook", place.name, str(error), line)
         return
-    path = folder / hookfiles.NAME
-    if not hookfiles.is_installed(place.git_dir):
-        what = "is not policyd's" if os.path.lexists(path) else "is absent"
-        yield fault("hook", str(path), f"it {what}: pushes are not judged", line)
+    for says, remedy in faults:
+        yield fault("hook", place.name, says, remedy)
+    if not hookfiles.is_there(seat):
+        what = "is not policyd's" if os.path.lexists(seat.path) else "is absent"
+        yield fault("hook", str(seat.path), f"it {what}: pushes are not judged", line)
         return
-    found = os.stat(path)
+    yield from _file(place, seat)
+    if seat.chained and os.path.lexists(seat.chained) and not os.access(seat.chained, os.X_OK):
+        yield warning("hook", str(seat.chained), "the hook from before policyd is not executable, "
+                      "and does not run", f"chmod +x {seat.chained}, or remove it")
+
+
+def _file(place: Place, seat: Seat) -> Iterator[Finding]:
+    path, found = seat.path, os.stat(seat.path)
     if not found.st_mode & stat.S_IXUSR or not os.access(path, os.X_OK):
         yield fault("hook", str(path), "it is not executable: git takes no notice of it",
                     f"chmod 755 {path}", lambda: _made_executable(path))
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not path.is_symlink():
         yield fault("hook", str(path), "others than its owner may write it", f"chmod go-w {path}",
                     lambda: _made_executable(path))
-    wanted = hookfiles.text(place.program, place.home)
-    if not path.read_bytes().startswith(wanted):
+    if found.st_uid not in (0, os.stat(place.git_dir).st_uid):
+        yield fault("hook", str(path), f"it belongs to uid {found.st_uid}, who is neither root "
+                    "nor the repository's owner", "give it to one of them")
+    if not path.read_bytes().startswith(hookfiles.text(place.program, place.home, seat)):
         yield warning("hook", str(path), "it names another program or another home than this one",
-                      line)
-    chained = folder / nexthook.CHAINED
-    if os.path.lexists(chained) and not os.access(chained, os.X_OK):
-        yield warning("hook", str(chained), "the hook from before policyd is not executable, and "
-                      "does not run", f"chmod +x {chained}, or remove it")
+                      f"policyd enroll {place.name}")
 
 
 def _made_executable(path: Path) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from policyd.core.documents import parse
 from policyd.core.errors import FileInvalid
-from policyd.core.policy import Identity, Service, Settings, Webhook
+from policyd.core.policy import Enrolment, Identity, Service, Settings, Webhook
 from policyd.core.settings import compile_settings
 
 
@@ -23,6 +23,12 @@ def test_settings_of_the_daemon():
         b"{url: 'https://example.org/x', secret_file: /k}, pretended_clock: true}", "s")
     ) == Settings("/s", service=Service(5.0, "127.0.0.1:9464"),
                   webhook=Webhook("https://example.org/x", "/k"), pretended_clock=True)
+
+
+def test_settings_of_enrolment():
+    assert compile_settings(parse(
+        b"{state: /s, server: gitlab, enroll: {new: true, hooks_path: /h}}", "s")
+    ) == Settings("/s", server="gitlab", enroll=Enrolment(True, "/h"))
 
 
 KEY = "SHA256:" + "a" * 43
@@ -82,6 +88,8 @@ def test_an_identity_can_be_wrong_and_says_where(identity, fault):
                                   "{state: /s, webhook: {url: 'ftp://x/', secret_file: /k}}",
                                   "{state: /s, webhook: {url: 'http://a:b@x/', secret_file: /k}}",
                                   "{state: /s, webhook: {url: 'http://x/', secret_file: k}}",
+                                  "{state: /s, server: gittea}",
+                                  "{state: /s, enroll: {hooks_path: h}}",
                                   "{state: /s, pretended_clock: 1}"])
 def test_settings_can_be_wrong(text):
     with pytest.raises(FileInvalid):
