@@ -94,7 +94,7 @@ def _waived(there: operating.Opened, branch: str, name: str, until: date, reason
     ref = there.branch(branch)
     at = moment.seen(there.active.settings)
     today = clock.today(there.policy_of(ref).timezone, at)
-    row = acts.the_row(there.records(ref), name)
+    row = acts.the_row(there.rows(ref), name)
     new = Waiver(ref, row.kind, row.subject, row.last, until, reason, who,
                  at.isoformat(timespec="milliseconds"))
     gateacts.change(there.state, there.key, str(there.git_dir), {

@@ -14,6 +14,7 @@ from policyd.adapters.reponame import name_of
 from policyd.cli import repositories as shared
 from policyd.core.errors import PolicydError
 from policyd.core.policy import Active, Policy
+from policyd.core.rows import DatedRow
 from policyd.core.values import dataclass
 from policyd.gatehouse import Standing, outside_of_pushes, records_of
 from policyd.judge import policies_for
@@ -47,11 +48,13 @@ class Opened:
         """The first policy that guards a branch."""
         return next(policy for policy in self.policies if policy.guards(ref))
 
-    def records(self, ref: str, *, budget: int = 1 << 26, seconds: float = 60.0) -> Any:
-        """The records that the branch's gate reads."""
+    def rows(self, ref: str) -> tuple[DatedRow, ...]:
+        """The rows that the branch's gate reads, under every policy that guards it."""
         files = outside_of_pushes(str(self.git_dir), self.repo, Standing(self.state, self.key),
-                                  budget=budget, seconds=seconds)
-        return records_of(self.policy_of(ref), ref, {}, self.repo, files)
+                                  budget=1 << 26, seconds=60.0)
+        found = (records_of(policy, ref, {}, self.repo, files).rows
+                 for policy in self.policies if policy.guards(ref))
+        return tuple(dict.fromkeys(row for rows in found for row in rows))
 
 
 def as_keeper(home: Path, words: list[str], work: Callable[[], Any]) -> Any:

@@ -163,8 +163,8 @@ def _unknowable(node: Node, row: CaseAuthored) -> Iterator[Fault]:
             yield nodes.find(node, ("before", path)).fault(
                 f"no commit holds its own id; {BEFORE} stands in commits")
     for number, changes in enumerate(row.commits):
-        for path, text in changes.items():
-            if row.before is None and text is not None and BEFORE in text:
+        for path, written in changes.items():
+            if row.before is None and written is not None and BEFORE in written:
                 yield nodes.find(node, ("commits", number, path)).fault(
                     f"the repository is empty: {BEFORE} needs `before`")
 

@@ -11,7 +11,7 @@ from policyd.core.facts import ZERO
 from policyd.core.gates import Acts, Hold, Waiver
 from policyd.core.index import Index
 from policyd.core.movement import Movement
-from policyd.core.rows import DatedRow, Records
+from policyd.core.rows import DatedRow
 
 LONGEST_WAIVER = timedelta(days=3)
 LONGEST_PAUSE = timedelta(days=1)
@@ -49,13 +49,14 @@ def waived(acts: Acts, waiver: Waiver, today: date) -> Acts:
     return replace(acts, waivers=(*acts.waivers, waiver))
 
 
-def the_row(records: Records, name: str) -> DatedRow:
+def the_row(rows: Iterable[DatedRow], name: str) -> DatedRow:
     """The row that somebody names by its id. Raises PolicydError where it is none, or several."""
-    found = [row for row in records.rows if name in (row.id, row.subject)]
+    every = tuple(rows)
+    found = [row for row in every if name in (row.id, row.subject)]
     if len(found) == 1:
         return found[0]
     if not found:
-        names = ", ".join(sorted(row.id for row in records.rows)[:8]) or "none"
+        names = ", ".join(sorted(row.id for row in every)[:8]) or "none"
         raise PolicydError(f"no row {name}; the branch's rows are {names}")
     places = ", ".join(f"{row.path}:{row.line}" for row in found)
     raise PolicydError(f"{name} is the name of several rows ({places}); settle one of them")

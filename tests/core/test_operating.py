@@ -69,16 +69,16 @@ def row(name: str, subject: str, line: int = 3) -> DatedRow:
 def test_a_row_is_named_by_its_id_or_by_what_it_is_about():
     one, other = row("a", "t.py::a"), row("b", "t.py::b", 9)
     records = Records(rows=(one, other))
-    assert operating.the_row(records, "a") == operating.the_row(records, "t.py::a") == one
+    assert operating.the_row(records.rows, "a") == operating.the_row(records.rows, "t.py::a") == one
     for name, says in (("c", "no row c; the branch's rows are a, b"), ("", "no row ")):
         with pytest.raises(PolicydError, match=says):
-            operating.the_row(records, name)
+            operating.the_row(records.rows, name)
     with pytest.raises(PolicydError, match="rows are none"):
-        operating.the_row(Records(), "a")
+        operating.the_row((), "a")
     with pytest.raises(PolicydError, match="a is the name of several rows"):
-        operating.the_row(Records(rows=(one, row("a", "t.py::c"))), "a")
+        operating.the_row((one, row("a", "t.py::c")), "a")
     with pytest.raises(PolicydError, match=r"several rows \(f.json:3, f.json:9\)"):
-        operating.the_row(Records(rows=(one, row("c", "a", 9))), "a")
+        operating.the_row((one, row("c", "a", 9)), "a")
 
 
 def index(branches, *, pending=(), extra=(), empty=False) -> Index:
