@@ -113,9 +113,9 @@ def test_a_deploy_key_and_an_action_are_whom_they_are_mapped_to(gitea):
 
 def test_a_name_typed_otherwise_is_the_same_repository(gitea):
     """Over HTTP Gitea hands on what the pusher typed; a lenient policy is not to be had so."""
-    chosen(gitea, "{from: gitea}", repositories='["org/demo"]')
+    chosen(gitea, "{from: gitea}", repositories='["Org/Demo"]')
     lenient = gitea.home / "policies/default.yaml"
-    text = lenient.read_text().replace('repositories: ["org/demo"]',
+    text = lenient.read_text().replace('repositories: ["Org/Demo"]',
                                        'repositories: ["**", "!Org/Demo"]')
     (gitea.home / "policies/others.yaml").write_text(text.replace("mode: enforce", "mode: off", 1))
     assert gitea.policyd("policy", "apply") == 0, gitea.out
