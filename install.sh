@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the checkout's own environment from the lock and runs things in it.
-# Needs git, a Python of 3.11 or later with venv, and PyPI once. Not root.
+# Makes the checkout's own environment from the lock and runs things in it, or puts policyd onto
+# a server, which is in packaging/. Needs git, a Python of 3.11 or later with venv, and PyPI once.
 set -eu
 
 # Both would put other people's modules in front of the locked ones.
@@ -10,13 +10,19 @@ usage() {
 	cat <<-'EOF'
 		usage: ./install.sh demo
 		       ./install.sh test [pytest arguments...]
+		       ./install.sh server|upgrade|uninstall|wheels --help
 
-		  demo   a tour of real pushes to a guarded repository in a temporary
-		         folder, with what the pusher reads
-		  test   run the tests; arguments go to pytest, paths count from the
-		         checkout
+		  demo       a tour of real pushes to a guarded repository in a temporary
+		             folder, with what the pusher reads
+		  test       run the tests; arguments go to pytest, paths count from the
+		             checkout
 
 		Both make .venv in the checkout where it is absent or outdated.
+
+		  server     put policyd onto this server, as root; docs/install.md
+		  upgrade    put this version in the place of the one that is there
+		  uninstall  take policyd out of all repositories and off the server
+		  wheels     fetch what a server without a network needs
 	EOF
 }
 
@@ -86,6 +92,13 @@ run_demo() {
 	exec .venv/bin/python demo/tour.py
 }
 
+case "${1-}" in
+server | upgrade | uninstall | wheels)
+	script=$(dirname "$0")/packaging/$1.sh
+	shift
+	exec /bin/sh "$script" "$@"
+	;;
+esac
 cd "$(dirname "$0")"
 case "${1-}" in
 demo)

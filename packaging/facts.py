@@ -1,0 +1,129 @@
+"""What the installer asks an installed policyd: runs in a release, writes nothing of a server's.
+
+    facts.py standing HOME             the owner of HOME's state folder, their group, the folder; a
+                                       line each
+    facts.py state HOME                the state folder that it names
+    facts.py enrolled HOME STATE       folders of enrolled repositories, a line each; STATE is
+                                       looked at where HOME cannot say which
+    facts.py roots HOME                its roots, a line each
+    facts.py gates HOME                the gates of all repositories, worked out by this release
+    facts.py differ BEFORE AFTER       what two such files say differently, a line each
+    facts.py observing HOME FINAL ROOT...   turns what `policyd init HOME` wrote into what a
+                                       server starts with; FINAL is where HOME will be
+    facts.py swap HOME FILE NEW LINK   makes FILE what is in force and renames NEW to LINK
+"""
+
+from __future__ import annotations
+
+import grp
+import json
+import os
+import pwd
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from policyd.adapters import activepolicy, gatefiles, repoindex
+from policyd.cli import run
+from policyd.core.errors import PolicydError
+from policyd.rules import OPTIONS
+
+
+def standing(home: str) -> None:
+    folder = _state(home)
+    found = os.stat(folder)
+    try:
+        user = pwd.getpwuid(found.st_uid)
+        name, group = user.pw_name, grp.getgrgid(user.pw_gid).gr_name
+    except KeyError:
+        sys.exit(f"{folder} belongs to uid {found.st_uid}, which has no name or no group here")
+    print(name, group, folder, sep="\n")
+
+
+def state(home: str) -> None:
+    print(_state(home))
+
+
+def enrolled(home: str, default: str) -> None:
+    try:
+        folder = _state(home)
+    except PolicydError:
+        folder = default
+    for key in repoindex.keys(folder):
+        try:
+            git_dir = repoindex.load(folder, key).git_dir
+        except PolicydError:
+            continue
+        if git_dir and repoindex.has_key(git_dir, key):
+            print(git_dir)
+
+
+def roots(home: str) -> None:
+    for root in activepolicy.load(Path(home), OPTIONS).settings.roots:
+        print(root)
+
+
+def gates(home: str) -> None:
+    # What a daemon noted is the other release's view: take none, so that all is worked out here.
+    gatefiles.heartbeat = lambda _: None  # type: ignore[assignment]
+    sys.exit(run(["--home", home, "status", "--format", "json"]))
+
+
+def differ(before: str, after: str) -> None:
+    """The form in which policies are kept may be another one; what they say is what counts."""
+    old, new = (dict(_told(json.loads(Path(name).read_text()))) for name in (before, after))
+    for place in sorted({*old, *new}):
+        was, now = old.get(place, "not there"), new.get(place, "not there")
+        if was != now:
+            print(f"{place}: {was} -> {now}")
+
+
+def observing(home: str, final: str, *roots: str) -> None:
+    _edit(Path(home, "policyd.yaml"), {
+        f"--home {home} ": f"--home {final} ",
+        "\nroots: []\n": f"\nroots: {json.dumps(list(roots), ensure_ascii=False)}\n",
+        "\nhome_owner: self\n": "\nhome_owner: root\n"})
+    _edit(Path(home, "policies/default.yaml"), {"\nmode: enforce\n": "\nmode: observe\n"})
+
+
+def swap(home: str, file: str, new: str, link: str) -> None:
+    activepolicy.store(Path(home), Path(file).read_bytes())
+    os.replace(new, link)
+
+
+def _state(home: str) -> str:
+    return activepolicy.load(Path(home), OPTIONS).settings.state
+
+
+def _told(status: Any) -> Iterator[tuple[str, str]]:
+    """What is in force, by the digest that the sentence begins with, and each gate."""
+    yield "policies", status["policies"].partition(" ")[0]
+    for repository in status["repositories"]:
+        where = repository["path"] or repository["repository"]
+        if repository["problem"]:
+            yield where, repository["problem"]
+        for branch in repository["branches"]:
+            why = "; ".join(f"{reason['cause']}: {reason['says']}" for reason in branch["reasons"])
+            yield (f"{where} {branch['branch']}",
+                   "open" if branch["open"] else f"CLOSED ({why})")
+
+
+def _edit(file: Path, changes: dict[str, str]) -> None:
+    text = file.read_text()
+    for old, new in changes.items():
+        if text.count(old) != 1:
+            sys.exit(f"{file}: {old.strip()!r} is there {text.count(old)} times, not once")
+        text = text.replace(old, new)
+    file.write_text(text)
+
+
+ANSWERS: dict[str, Callable[..., None]] = {
+    "standing": standing, "state": state, "enrolled": enrolled, "roots": roots, "gates": gates,
+    "differ": differ, "observing": observing, "swap": swap}
+
+if __name__ == "__main__":
+    try:
+        ANSWERS[sys.argv[1]](*sys.argv[2:])
+    except (PolicydError, OSError) as error:
+        sys.exit(f"policyd: {error}")
