@@ -8,10 +8,13 @@ import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from records_made import DAY, LEASE, lease, today
 from sites import Site
 
-ORACLE = "oracle/receipts/expected.json"
-LEASE = "fixtures/leases/data.yaml"
+ORACLE = "oracle/rates.json"
+"""An oracle that is no record: what is in it is beside the point."""
+PRICES = "price\n1\n2\n"
+"""What BASE's lease pins."""
 CODE = "def total(prices):\n    return sum(sorted(prices))\n"
 MIXED = {"src/app.py": CODE, ORACLE: "{}\n"}
 COMMANDS = ("git ", "cd ", "# ")
@@ -21,6 +24,11 @@ ODD = ("it's", "a b", "st*r", "$HOME", "-dash", "_x")
 Pushed = tuple[str, ...]
 Build = Callable[[Site], Pushed]
 """Makes commits and gives the arguments of the push."""
+
+
+def leased(name: str) -> str:
+    """BASE's corpus under a lease of another name, for a few days less."""
+    return lease(PRICES, ends=today() + 90 * DAY, name=name)
 
 
 def commits(*steps: dict[str, object], to: str = "main", force: bool = False) -> Build:
@@ -46,7 +54,7 @@ def on_feature(*earlier: dict[str, object], then: Build) -> Build:
 def after_main_gained(then: Build) -> Build:
     """Main gains oracle and manifest by alice and code by others; the clone is on the old tip."""
     def build(site: Site) -> Pushed:
-        site.commit({ORACLE: '{"new": 1}\n', LEASE: "id: other\n"}, "Record")
+        site.commit({ORACLE: '{"new": 1}\n', LEASE: leased("other")}, "Record")
         assert site.push("HEAD:refs/heads/main") == 0, site.err
         site.commit({"src/other.py": "y = 2\n"}, "Other code")
         assert site.push("HEAD:refs/heads/main") == 0, site.err

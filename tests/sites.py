@@ -220,11 +220,13 @@ def test_total_does_not_depend_on_the_order():
 
 
 def base_files(baseline: str) -> dict[str, str]:
-    """BASE without sources and tests: one record of each kind, none of them announced yet."""
+    """BASE without sources and tests: an oracle that is no record, and one record of each kind,
+    none of them announced yet."""
     today = datetime.now(UTC).date()
     first, last, lease = (str(today + timedelta(days=n)) for n in (0, 7, 100))
     prices = "price\n1\n2\n"
     return {
+        "oracle/rates.json": _json({"currency": "EUR"}),
         "oracle/receipts/expected.json": _json({
             "baseline": baseline, "entry_point": "app:total", "input": {"prices": [4, 9]},
             "constraints": {"currency": "EUR 19.25"}}),

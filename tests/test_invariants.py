@@ -11,7 +11,7 @@ What stands elsewhere is only named here:
 | 4 | the hook writes no ref and no object | push/test_hook_env.py; push/test_invariant_zero.py |
 | 5 | accepted means logged first; other moves of guarded refs are movements | here; core/test_index.py; adapters/test_decisionlog.py (crashes, full disks) |
 | 6 | no secret is logged or printed | here; adapters/test_incidents.py (tracebacks) |
-| 7 | printed commands work and lead to an accepted push | push/test_repairs.py |
+| 7 | printed commands work and lead to an accepted push | push/test_repairs.py; push/test_gate_repairs.py |
 """  # noqa: E501 - rows of a table
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from policyd.adapters.touched import FEW
 from policyd.core import index as indexes
 
 AGENT = "agent-7"
-ANSWER, CODE = ("oracle", "receipts", "expected.json"), ("src", "new.txt")
+ANSWER, CODE = ("oracle", "rates.json"), ("src", "new.txt")
 FEATURE, ALIAS, RELEASE = "refs/heads/f", "refs/heads/alias", "refs/heads/release/1"
 
 
@@ -330,7 +330,7 @@ def test_5_what_is_accepted_is_in_the_log_when_git_moves_the_ref(site):
 
 
 def test_5_what_is_refused_is_in_the_log_too(site):
-    site.commit({"oracle/receipts/expected.json": "{}"})
+    site.commit({"oracle/rates.json": "{}"})
     assert site.push(f"HEAD:{MAIN}", as_=AGENT) == 1
     assert site.log()[-1]["verdict"] == "refused"
 

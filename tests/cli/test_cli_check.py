@@ -11,8 +11,8 @@ import pytest
 from sites import MAIN, Site
 
 SOURCE = {"src/app.py": "def total(prices):\n    return sum(prices) + 0\n"}
-RECEIPT = {"oracle/receipts/expected.json": "{}\n"}
-MIXED = {**SOURCE, **RECEIPT}
+ORACLE = {"oracle/rates.json": "{}\n"}
+MIXED = {**SOURCE, **ORACLE}
 
 
 @pytest.fixture(autouse=True)
@@ -52,9 +52,9 @@ def test_what_the_server_would_take_is_taken(site):
 @pytest.mark.parametrize(("files", "who", "rules"), [
     (MIXED, "alice", {"separate-authorship"}),
     (MIXED, "agent-7", {"separate-authorship", "protected-writers"}),
-    (RECEIPT, "agent-7", {"protected-writers"}),
-    (RECEIPT, None, {"protected-writers"}),
-    (RECEIPT, "alice", set()),
+    (ORACLE, "agent-7", {"protected-writers"}),
+    (ORACLE, None, {"protected-writers"}),
+    (ORACLE, "alice", set()),
     ({"src/a.py": "A = 'EUR 19.26'\n", "tests/test_a.py": "assert A == 'EUR 19.26'\n"}, "alice",
      {"literal-overlap"}),
 ])
@@ -100,7 +100,7 @@ def test_nothing_moves(site):
 def test_base_and_head_are_any_revisions(site):
     site.commit(SOURCE)
     site.git("tag", "code")
-    site.commit(RECEIPT)
+    site.commit(ORACLE)
     assert asked(site, "--as", "alice")["verdict"] == "refused"
     assert asked(site, "--as", "alice", "--head", "code")["verdict"] == "accepted"
     assert asked(site, "--as", "alice", "--base", "code")["verdict"] == "accepted"
@@ -120,7 +120,7 @@ def test_another_branch_may_be_meant(site):
 def test_what_other_guarded_branches_hold_is_accepted_too(site):
     assert site.push("HEAD:refs/heads/release/1") == 0, site.err
     site.git("switch", "-q", "-c", "release")
-    site.commit(RECEIPT)
+    site.commit(ORACLE)
     assert site.push("HEAD:refs/heads/release/1") == 0, site.err
     site.git("switch", "-q", "main")
     site.commit(SOURCE)

@@ -10,7 +10,7 @@ from sites import MAIN, Site
 from policyd.adapters import repoindex
 from policyd.core.index import Index
 
-MIXED = {"src/app.py": "x = 1\n", "oracle/receipts/expected.json": "{}\n"}
+MIXED = {"src/app.py": "x = 1\n", "oracle/rates.json": "{}\n"}
 
 
 def index(site: Site) -> Index:
@@ -36,7 +36,7 @@ def test_work_in_flight_is_taken_over_and_what_comes_after_is_judged(site):
     assert mixed in index(site).extra
     site.commit({"src/more.py": "y = 2\n"})
     assert site.push("HEAD:refs/heads/old", as_="agent-7") == 0
-    site.commit({"oracle/receipts/expected.json": '{"a": 1}\n'})
+    site.commit({"oracle/rates.json": '{"a": 1}\n'})
     assert site.push("HEAD:refs/heads/old", as_="agent-7") == 1
 
 
@@ -57,7 +57,7 @@ def test_one_push_into_an_empty_repository_is_taken_unjudged_and_said_in_the_log
     assert site.push(f"HEAD:{MAIN}", as_="alice") == 0
     assert any("taken unjudged" in line for line in site.told)
     assert site.log()[-1]["bootstrap"] is True
-    site.commit({"src/app.py": "x = 2\n", "oracle/receipts/expected.json": '{"a": 1}\n'})
+    site.commit({"src/app.py": "x = 2\n", "oracle/rates.json": '{"a": 1}\n'})
     assert site.push(f"HEAD:{MAIN}", as_="alice") == 1
     assert index(site).bootstrap is None
 

@@ -17,7 +17,7 @@ from policyd.adapters import hookfiles, repoindex
 from policyd.adapters.nexthook import CHAINED
 from policyd.core.index import Index
 
-MIXED = {"src/app.py": "x = 1\n", "oracle/receipts/expected.json": "{}\n"}
+MIXED = {"src/app.py": "x = 1\n", "oracle/rates.json": "{}\n"}
 SOURCE = {"src/app.py": "x = 1\n"}
 NOBODY = 65534
 
@@ -460,7 +460,7 @@ def test_root_enrols_for_the_owner_of_the_repository(theirs):
     code, told = theirs.push()
     assert code == 1
     assert "policyd: separate-authorship: " in told
-    theirs.commit({"oracle/receipts/expected.json": (site.work / "oracle/quarantine.yaml")
+    theirs.commit({"oracle/rates.json": (site.work / "oracle/quarantine.yaml")
                    .read_text()})
     assert theirs.policyd("unenroll", str(site.server))[0] == 0
     assert listing(site.server) == before

@@ -12,11 +12,12 @@ import random
 
 import pytest
 from history import AGENT, MAINTAINER, History, PathsClash
+from records_made import LEDGER, ledger
 
 SEEDS, CHUNK = 300, 10
 STEPS = 30
 START = {"src/app.py": "1", "src/b.py": "1", "tests/test_app.py": "1", "oracle/r.json": "1",
-         "oracle/s.json": "1", "tests/ledger/flake_ledger.json": "{}", "fixtures/data/d.csv": "1",
+         "oracle/s.json": "1", LEDGER: ledger(), "fixtures/data/d.csv": "1",
          "README": "1"}
 OFF_MAIN = 0.7
 

@@ -6,17 +6,20 @@ why. `BOTH` stands for the two rules that an agent breaks who changes code and o
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from history import AGENT, MAINTAINER, History, Odd
+from records_made import CORPUS, LEASE, LEDGER, lease, ledger
 
 OK = set()
 APART, WRITERS = "separate-authorship", "protected-writers"
 BOTH = {APART, WRITERS}
-REFS, TREE = "ordinary-refs", "ordinary-tree"
+REFS, TREE, KEPT = "ordinary-refs", "ordinary-tree", "kept-rows"
 
 START = {"src/app.py": "app = 1", "src/b.py": "b = 1", "tests/test_app.py": "tests = 1",
-         "oracle/r.json": "r 1", "oracle/s.json": "s 1", "tests/ledger/flake_ledger.json": "{}",
-         "fixtures/leases/d.yaml": "lease", "fixtures/data/d.csv": "1", "README": "readme"}
+         "oracle/r.json": "r 1", "oracle/s.json": "s 1", LEDGER: ledger(), CORPUS: "1",
+         LEASE: lease("1", ends=date(2026, 5, 1)), "README": "readme"}
 CODE = {"src/b.py": "b = 2"}
 ANSWER = {"oracle/r.json": "r 2"}
 
@@ -269,7 +272,7 @@ def test_an_unrelated_root_replaces_main(told):
     base = told.start(START)
     root = told.commit_whole({"src/app.py": "evil = 1"})
     merge = told.commit_whole(told.files(root), base, root)
-    assert verdicts(told, main=merge) == (BOTH, {APART})
+    assert verdicts(told, main=merge) == ({*BOTH, KEPT}, {APART})
 
 
 # Refs.
@@ -294,7 +297,7 @@ def test_a_release_branch_is_created_at_an_unrelated_root(told):
     """A guarded branch starts at an accepted commit, whoever creates it."""
     told.start(START)
     root = told.commit_whole({"src/app.py": "evil = 1"})
-    assert verdicts(told, **{"release/x": root}) == ({REFS}, {REFS})
+    assert verdicts(told, **{"release/x": root}) == ({REFS, KEPT}, {REFS})
 
 
 def test_a_release_branch_is_created_at_main(told):

@@ -32,10 +32,10 @@ from sites import MAIN, Site
 from policyd.adapters import repoindex
 
 APART = "separate-authorship"
-RECEIPT = "oracle/receipts/expected.json"
+ORACLE = "oracle/rates.json"
 Files = dict[str | bytes, Entry]
 SOURCE: Files = {"src/app.py": b"x = 1\n"}
-MIXED: Files = SOURCE | {RECEIPT: b"{}\n"}
+MIXED: Files = SOURCE | {ORACLE: b"{}\n"}
 
 # --- The table: one thing is broken, the push is clean ---------------------------------------
 
@@ -282,7 +282,7 @@ def without_git(site: Site) -> None:
 
 
 def test_many_commits_are_judged_without_the_program_git_too(site):
-    clean, mixed = long_line(site, 70, {}), long_line(site, 70, {RECEIPT: b"{}\n"})
+    clean, mixed = long_line(site, 70, {}), long_line(site, 70, {ORACLE: b"{}\n"})
     without_git(site)
     refused(site, f"{mixed}:{MAIN}", by={APART})
     accepted(site, f"{clean}:{MAIN}")
@@ -405,7 +405,7 @@ def test_thirty_thousand_files_of_long_names_fit_every_argument_list(site):
     site.edit_policy("seconds: 5}", "seconds: 120}")
     files: Files = {f"src/{n % 50:02}/{n:06}{'x' * 141}.txt": b"" for n in range(30_000)}
     clean = made(site, files, on=site.base_tip)
-    mixed = made(site, {RECEIPT: b"{}\n"}, on=clean)
+    mixed = made(site, {ORACLE: b"{}\n"}, on=clean)
     start = time.monotonic()
     refused(site, f"{mixed}:{MAIN}", by={APART})
     assert time.monotonic() - start < 90

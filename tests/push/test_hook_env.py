@@ -26,10 +26,10 @@ from pushing import ZERO, Entry, accepted, by_hand, made, refused, rules
 from sites import MAIN, Site, listing
 
 APART, WRITERS = "separate-authorship", "protected-writers"
-RECEIPT = "oracle/receipts/expected.json"
+ORACLE = "oracle/rates.json"
 Files = dict[str | bytes, Entry]
 SOURCE: Files = {"src/app.py": b"x = 1\n"}
-MIXED: Files = SOURCE | {RECEIPT: b"{}\n"}
+MIXED: Files = SOURCE | {ORACLE: b"{}\n"}
 NOBODY = 65534
 VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -69,7 +69,7 @@ def test_a_push_of_several_packs_and_deltas_is_seen(site):
     long = b"".join(b"value_%d = %d\n" % (n, n) for n in range(4_000))
     first = made(site, {"src/long.py": long}, on=site.base_tip)
     accepted(site, f"{first}:{MAIN}")
-    second = made(site, {"src/long.py": long + b"x = 1\n", RECEIPT: b"{}\n"}, on=first)
+    second = made(site, {"src/long.py": long + b"x = 1\n", ORACLE: b"{}\n"}, on=first)
     refused(site, f"{second}:{MAIN}", by={APART})
 
 
@@ -81,7 +81,7 @@ def test_a_push_leaves_nothing_but_its_objects_its_ref_and_the_record(site):
     tip = site.base_tip
     for number in range(70):
         tip = made(site, {"src/app.py": b"x = %d\n" % number}, on=tip)
-    mixed = made(site, {RECEIPT: b"{}\n"}, on=tip)
+    mixed = made(site, {ORACLE: b"{}\n"}, on=tip)
     before, kept = site.refs(), listing(site.server)
     environment = {"TMPDIR": str(site.folder / "tmp")}
     refused(site, f"{mixed}:{MAIN}", by={APART}, env=environment)
@@ -93,7 +93,8 @@ def test_a_push_leaves_nothing_but_its_objects_its_ref_and_the_record(site):
     assert left == set()
     assert listing(site.folder / "tmp") == {}
     assert {path.name for path in site.state.iterdir()} <= {
-        "decisions.jsonl", "lock", "repos", "hints", "gates", "jobs"}
+        "decisions.jsonl", "lock", "repos", "hints", "gates", "jobs", "clock.json", "parsed",
+        "corpora", "told"}
 
 
 # --- Another user ----------------------------------------------------------------------------
@@ -233,7 +234,7 @@ def test_a_refusal_names_rule_ref_commit_and_path(site):
     """C030"""
     tip = made(site, MIXED, on=site.base_tip)
     refused(site, f"{tip}:{MAIN}", by={APART})
-    assert site.told[0] == f"policyd: {APART}: {RECEIPT} + src/app.py"
+    assert site.told[0] == f"policyd: {APART}: {ORACLE} + src/app.py"
     assert MAIN in site.told[1]
     assert site.told[2] == f"  {tip[:7]} src/app.py"
 

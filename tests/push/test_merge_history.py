@@ -21,10 +21,10 @@ from sites import MAIN, Site
 from policyd.adapters.nexthook import CHAINED
 
 APART, WRITERS = "separate-authorship", "protected-writers"
-RECEIPT = "oracle/receipts/expected.json"
+ORACLE = "oracle/rates.json"
 Files = dict[str | bytes, Entry]
 SOURCE: Files = {"src/app.py": b"x = 1\n"}
-ANSWER: Files = {RECEIPT: b"{}\n"}
+ANSWER: Files = {ORACLE: b"{}\n"}
 DOCS: Files = {"docs/notes.md": b"words\n"}
 
 
@@ -50,7 +50,7 @@ def test_a_mixed_commit_anywhere_in_a_push_is_named(site, place):
 
 UNMADE = [
     # commits of one push that leave one side, or nothing at all
-    [SOURCE | ANSWER, {RECEIPT: b"[]\n"}, DOCS],
+    [SOURCE | ANSWER, {ORACLE: b"[]\n"}, DOCS],
     [ANSWER, SOURCE],
     [SOURCE, ANSWER],
     [SOURCE, DOCS, ANSWER],
@@ -89,7 +89,7 @@ def test_what_was_judged_apart_is_judged_together_where_it_arrives_together(site
 @pytest.fixture
 def grown(site: Site) -> Site:
     """A site whose main has a newer receipt than the branches of agents; `base_tip` is theirs."""
-    tip = made(site, {RECEIPT: b'{"rate": 2}\n'}, on=site.base_tip)
+    tip = made(site, {ORACLE: b'{"rate": 2}\n'}, on=site.base_tip)
     accepted(site, f"{tip}:{MAIN}")
     return site
 
@@ -101,15 +101,15 @@ def main(site: Site) -> str:
 def test_a_merge_of_main_into_a_branch_touches_nothing(grown):
     """C065"""
     mine = line_of(grown, SOURCE)[0]
-    tip = made(grown, {RECEIPT: b'{"rate": 2}\n'}, on=mine, merging=(main(grown),))
+    tip = made(grown, {ORACLE: b'{"rate": 2}\n'}, on=mine, merging=(main(grown),))
     accepted(grown, f"{tip}:{MAIN}", as_="agent-7")
 
 
 EVIL: list[tuple[Files, str]] = [
     ({}, "it keeps the branch's own receipt and drops main's"),
-    ({RECEIPT: None}, "it deletes the receipt"),
-    ({RECEIPT: b"{}\n"}, "it writes a third one"),
-    ({RECEIPT: b'{"rate": 2}\n', "oracle/new": b""}, "it adds another"),
+    ({ORACLE: None}, "it deletes the receipt"),
+    ({ORACLE: b"{}\n"}, "it writes a third one"),
+    ({ORACLE: b'{"rate": 2}\n', "oracle/new": b""}, "it adds another"),
 ]
 
 
@@ -125,13 +125,13 @@ def test_a_merge_that_decides_about_the_oracle_is_seen(grown, files):
 def test_the_same_evil_merge_with_its_parents_turned_round_is_seen(grown):
     """C065"""
     mine = line_of(grown, SOURCE)[0]
-    old = grown.git("rev-parse", f"{grown.base_tip}:{RECEIPT}")
+    old = grown.git("rev-parse", f"{grown.base_tip}:{ORACLE}")
     content = grown.git("cat-file", "-p", old).encode() + b"\n"
-    tip = made(grown, SOURCE | {RECEIPT: content}, on=main(grown), merging=(mine,))
+    tip = made(grown, SOURCE | {ORACLE: content}, on=main(grown), merging=(mine,))
     refused(grown, f"{tip}:{MAIN}", by={APART, WRITERS}, as_="agent-7")
 
 
-@pytest.mark.parametrize("evil", [{}, {"oracle/new": b"{}\n"}, {RECEIPT: None}],
+@pytest.mark.parametrize("evil", [{}, {"oracle/new": b"{}\n"}, {ORACLE: None}],
                          ids=["clean", "adds", "deletes"])
 def test_an_octopus_is_judged_like_any_merge(site, evil):
     """C066"""

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import pytest
 from pushing import Entry, Gitlink, Link, accepted, made, refused, rules
+from records_made import LEDGER, ledger
 from sites import MAIN, Site
 
 APART, WRITERS, TREE = "separate-authorship", "protected-writers", "ordinary-tree"
-RECEIPT = "oracle/receipts/expected.json"
+KEPT, RECEIPTS, VALID = "kept-rows", "recorded-receipts", "valid-records"
+ORACLE = "oracle/rates.json"
 SOURCE: dict[str | bytes, Entry] = {"src/app.py": b"x = 1\n"}
 POINTER = (b"version https://git-lfs.github.com/spec/v1\n"
            b"oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n"
@@ -35,14 +37,15 @@ def push_of(site: Site, *commits: dict[str | bytes, Entry]) -> str:
 PROTECTED = [
     "oracle/README", "oracle/a.json", "oracle/sub/b.json", "oracle/a/b/c/d/src/app.py",
     "oracle/.hidden.json", "oracle/.d/x.json", "oracle/sub/.d/.e/.f", "oracle/-x", "oracle/*",
-    "fixtures/leases/.keep", "tests/ledger/flake_ledger.json",
+    "fixtures/leases/.keep", LEDGER,
 ]
 
 
 @pytest.mark.parametrize("path", PROTECTED)
 def test_every_name_below_a_protected_folder_is_protected(site, path):
     """C047, C048"""
-    refused(site, push_of(site, SOURCE | {path: b"changed\n"}), by={APART})
+    content = ledger().encode() if path == LEDGER else b"changed\n"
+    refused(site, push_of(site, SOURCE | {path: content}), by={APART})
 
 
 VARIANTS = [
@@ -78,7 +81,7 @@ def test_names_that_only_look_alike_are_not_protected(site):
 
 def test_a_protected_file_on_a_new_branch_is_protected(site):
     """C046"""
-    tip = made(site, SOURCE | {RECEIPT: b"{}\n"}, on=site.base_tip)
+    tip = made(site, SOURCE | {ORACLE: b"{}\n"}, on=site.base_tip)
     refused(site, f"{tip}:refs/heads/new", by={APART})
 
 
@@ -89,14 +92,14 @@ def moved(site: Site, old: str, new: str) -> str:
     return site.commit({}, "Move it")
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("oracle", "oracle2"), ("oracle", "src/oracle"), (RECEIPT, "docs/e.json"),
-    ("tests/ledger", "ledger"), ("fixtures", "data")])
-def test_an_agent_cannot_move_what_is_protected_out_of_its_zone(site, old, new):
+@pytest.mark.parametrize(("old", "new", "by"), [
+    ("oracle", "oracle2", {WRITERS, KEPT}), (ORACLE, "docs/e.json", {WRITERS}),
+    ("oracle", "src/oracle", {WRITERS, KEPT, APART, RECEIPTS}),
+    ("tests/ledger", "ledger", {WRITERS, KEPT}), ("fixtures", "data", {WRITERS, KEPT})])
+def test_an_agent_cannot_move_what_is_protected_out_of_its_zone(site, old, new, by):
     """C040: the second push, of what lies elsewhere by now, is never reached."""
     (site.work / "docs").mkdir()
     moved(site, old, new)
-    by = {WRITERS} | ({APART} if new.startswith("src/") else set())
     refused(site, f"HEAD:{MAIN}", by=by, as_="agent-7")
 
 
@@ -104,21 +107,27 @@ def test_a_maintainer_may_move_the_oracle_away_but_not_with_source(site):
     """C040: who may write the zone may empty it; the case asks for an administrator."""
     moved(site, "oracle", "oracle2")
     tip = site.commit({"src/app.py": "x = 1\n"})
-    refused(site, f"{tip}:{MAIN}", by={APART})
+    refused(site, f"{tip}:{MAIN}", by={APART, RECEIPTS})
     accepted(site, f"{tip}~1:{MAIN}")
 
 
 IN_PLACE: list[tuple[dict[str | bytes, Entry], set[str], str]] = [
-    ({"oracle": Link(b"src/fixtures")}, {APART}, "oracle a link"),
-    ({"oracle": b"a file\n"}, {APART}, "oracle a file"),
-    ({"oracle": Gitlink("1" * 40)}, {APART}, "oracle a submodule"),
+    ({"oracle": Link(b"src/fixtures")}, {APART, RECEIPTS}, "oracle a link"),
+    ({"oracle": b"a file\n"}, {APART, RECEIPTS}, "oracle a file"),
+    ({"oracle": Gitlink("1" * 40)}, {APART, RECEIPTS}, "oracle a submodule"),
     ({"Oracle": Link(b"src")}, {APART}, "beside it, for who folds case"),
     ({"tests/ledger": Link(b"../src")}, {APART}, "above a protected file"),
     ({"fixtures": Link(b"src")}, {APART}, "above two protected folders"),
-    ({"oracle/receipts": Gitlink("1" * 40)}, {APART}, "a submodule inside"),
+    ({"oracle/sub": Gitlink("1" * 40)}, {APART}, "a submodule inside"),
     ({"docs/x": Link(b"../oracle/receipts")}, set(), "a link into it"),
     ({"docs/x": Link(b"../docs/../ORACLE")}, set(), "a link into it, spelled otherwise"),
 ]
+
+
+def test_a_submodule_where_the_receipts_belong_is_no_receipt_either(site):
+    entries = {"oracle/receipts": Gitlink("1" * 40)}
+    refused(site, push_of(site, entries), by={TREE, VALID})
+    refused(site, push_of(site, entries, SOURCE), by={TREE, VALID, APART, RECEIPTS})
 
 
 @pytest.mark.parametrize(("entries", "touched"), [row[:2] for row in IN_PLACE],
@@ -173,7 +182,7 @@ MESSAGES = [b"This reverts commit 0123456789012345678901234567890123456789.", b"
 @pytest.mark.parametrize("message", MESSAGES)
 def test_no_words_of_a_commit_exempt_it(site, message):
     """C056"""
-    tip = made(site, SOURCE | {RECEIPT: b"{}\n"}, on=site.base_tip, message=message)
+    tip = made(site, SOURCE | {ORACLE: b"{}\n"}, on=site.base_tip, message=message)
     refused(site, f"{tip}:{MAIN}", by={APART})
 
 
@@ -184,7 +193,7 @@ def test_no_words_of_a_commit_exempt_it(site, message):
 def test_no_push_option_exempts(site, options):
     """C056"""
     told = [word for option in options for word in ("-o", option)]
-    refused(site, *told, push_of(site, SOURCE | {RECEIPT: b"{}\n"}), by={APART, WRITERS},
+    refused(site, *told, push_of(site, SOURCE | {ORACLE: b"{}\n"}), by={APART, WRITERS},
             as_="agent-7")
 
 
@@ -198,7 +207,7 @@ POLICIES = dict.fromkeys(
 
 def test_a_policy_in_the_push_is_a_file_like_any_other(site):
     """C042: the policy is the server's; nothing of it lies in the repository."""
-    refused(site, push_of(site, SOURCE | {RECEIPT: b"{}\n"} | POLICIES), by={APART})
+    refused(site, push_of(site, SOURCE | {ORACLE: b"{}\n"} | POLICIES), by={APART})
     assert site.policyd("policy", "apply") == 0
 
 
@@ -206,7 +215,7 @@ def test_a_policy_in_the_repository_changes_no_later_push(site):
     """C043: the case asks to refuse the first push; with no policy there, it means nothing."""
     first = made(site, POLICIES, on=site.base_tip)
     accepted(site, f"{first}:{MAIN}", as_="agent-7")
-    second = made(site, SOURCE | {RECEIPT: b"{}\n"}, on=first)
+    second = made(site, SOURCE | {ORACLE: b"{}\n"}, on=first)
     refused(site, f"{second}:{MAIN}", by={APART})
 
 

@@ -27,8 +27,8 @@ from policyd.core.index import Bootstrap
 from policyd.rules import OPTIONS
 
 APART = {"separate-authorship"}
-RECEIPT = "oracle/receipts/expected.json"
-MIXED = {"src/app.py": "x = 1\n", RECEIPT: "{}\n"}
+ORACLE = "oracle/rates.json"
+MIXED = {"src/app.py": "x = 1\n", ORACLE: "{}\n"}
 SOURCE = {"src/app.py": "x = 1\n"}
 DOCS = {"docs/notes.md": "words\n"}
 
@@ -78,7 +78,7 @@ def old_sin(site: Site) -> Site:
 
 def test_long_accepted_history_is_not_judged_again(old_sin):
     """C002: on top of the sin, at it, and below it."""
-    for start, change in (("HEAD", {"src/app.py": "x = 3\n"}), ("HEAD~1", {RECEIPT: "[]\n"}),
+    for start, change in (("HEAD", {"src/app.py": "x = 3\n"}), ("HEAD~1", {ORACLE: "[]\n"}),
                           ("HEAD~2", {"src/app.py": "x = 4\n"})):
         old_sin.git("switch", "--quiet", "--detach", f"{old_sin.base_tip}{start[4:]}")
         old_sin.commit(change)
@@ -87,7 +87,7 @@ def test_long_accepted_history_is_not_judged_again(old_sin):
 
 def test_what_is_new_on_long_accepted_history_is_judged(old_sin):
     """C002"""
-    old_sin.commit({"src/app.py": "x = 3\n", RECEIPT: "[3]\n"})
+    old_sin.commit({"src/app.py": "x = 3\n", ORACLE: "[3]\n"})
     refused(old_sin, "HEAD:refs/heads/feat", by=APART)
 
 
@@ -96,8 +96,8 @@ FIRST = [
     ([SOURCE], "alice", MAIN, set()),
     ([SOURCE, DOCS], "alice", MAIN, set()),
     ([MIXED], "alice", MAIN, APART),
-    ([SOURCE, {RECEIPT: "{}\n"}], "alice", MAIN, APART),
-    ([{RECEIPT: "{}\n"}, SOURCE], "alice", "refs/heads/feat", APART),
+    ([SOURCE, {ORACLE: "{}\n"}], "alice", MAIN, APART),
+    ([{ORACLE: "{}\n"}, SOURCE], "alice", "refs/heads/feat", APART),
     ([SOURCE], "agent-7", "refs/heads/feat", set()),
     ([SOURCE], "agent-7", MAIN, {"ordinary-refs"}),
     ([MIXED], "agent-7", "refs/heads/feat", APART | {"protected-writers"}),
@@ -192,7 +192,7 @@ def test_sixty_branches_in_one_push_then_one_bad_one_among_them(site):
     assert tips.items() <= site.refs().items()
     again = {ref: made(site, {"docs/notes.md": ref.encode()}, on=tip) for ref, tip in tips.items()}
     again["refs/heads/b37"] = made(
-        site, {"src/app.py": b"", RECEIPT: b"{}\n"}, on=tips["refs/heads/b37"])
+        site, {"src/app.py": b"", ORACLE: b"{}\n"}, on=tips["refs/heads/b37"])
     refused(site, *(f"{tip}:{ref}" for ref, tip in again.items()), by=APART)
     assert site.told[1].startswith("  alice to refs/heads/b37")
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from mending import Row, mended
 from pushes import (
     CODE,
-    LEASE,
     MIXED,
     ODD,
     ORACLE,
-    Build,
+    PRICES,
     after_main_gained,
     apart_on_two_refs,
     both_refs_mixed,
@@ -23,6 +21,7 @@ from pushes import (
     diverged_meanwhile,
     file_for_folder,
     folder_for_file,
+    leased,
     linked,
     linked_alone,
     main_and_release,
@@ -42,22 +41,7 @@ from pushes import (
     tag_of_a_mix,
     tagged,
 )
-from sites import Site
-
-
-@dataclass(frozen=True)
-class Row:
-    """`kept`: paths as they were pushed; `back`: as BASE (or main) has them; on `branch`."""
-
-    build: Build
-    who: str | None = "agent-7"
-    branch: str = "main"
-    kept: tuple[str, ...] = ("src/app.py",)
-    back: tuple[str, ...] = (ORACLE,)
-    next: str = "split"
-    runs_as: str | None = None
-    """Who runs the block, where it is somebody else's to run."""
-
+from records_made import CORPUS, LEASE, LEDGER, ledger
 
 ROWS = {
     "agent mixes in one commit on main": Row(commits(MIXED)),
@@ -107,9 +91,9 @@ ROWS = {
         {"Oracle/x.json": "{}\n", "oracle./y": "y\n", "src/app.py": CODE}),
         back=("Oracle/x.json", "oracle./y", ORACLE)),
     "agent touches four zones": Row(commits(
-        MIXED, {LEASE: "id: x\n", "pytest.ini": "[pytest]\n",
-                "tests/ledger/flake_ledger.json": "[]\n", "conftest.py": "x = 1\n"}),
-        back=(ORACLE, LEASE, "pytest.ini", "conftest.py", "tests/ledger/flake_ledger.json")),
+        MIXED, {LEASE: leased("x"), "pytest.ini": "[pytest]\n",
+                LEDGER: ledger(), "conftest.py": "x = 1\n"}),
+        back=(ORACLE, LEASE, "pytest.ini", "conftest.py", LEDGER)),
     "agent writes wiring and code": Row(
         commits({"pytest.ini": "[pytest]\n", "src/app.py": CODE}), back=("pytest.ini",)),
     "agent writes wiring in folders with odd names": Row(
@@ -127,7 +111,7 @@ ROWS = {
         commits(MIXED, {ORACLE: '{"x": 1}\n'}, {ORACLE: "{}\n"}, {"src/more.py": "b = 1\n"}),
         kept=("src/app.py", "src/more.py")),
     "agent replaces the ledger's folder by a file": Row(
-        file_for_folder, back=("tests/ledger/flake_ledger.json", "tests/ledger")),
+        file_for_folder, back=(LEDGER, "tests/ledger")),
     "agent makes a folder of a file": Row(folder_for_file, kept=("src/app.py/inner.py",)),
     "agent puts a link where the oracle was": Row(linked),
     "agent puts a submodule into the oracle": Row(submodule, back=("oracle/sub", ORACLE)),
@@ -153,7 +137,7 @@ ROWS = {
                  "src/b.py": "b = 1\n"}),
         who="alice", kept=(ORACLE, "src/app.py", "src/b.py", "oracle/l"), back=()),
     "maintainer mixes two zones on a release": Row(
-        on_release(commits(MIXED, {LEASE: "id: y\n"}, to="release/1")), who="alice",
+        on_release(commits(MIXED, {LEASE: leased("y")}, to="release/1")), who="alice",
         branch="release/1", kept=("src/app.py", ORACLE, LEASE), back=()),
     "maintainer mixes on a new branch": Row(
         commits(MIXED, to="feature"), who="alice", branch="feature"),
@@ -215,7 +199,8 @@ def test_no_proposal_is_advised_to_who_may_write_none(site):
     assert script(site.told) == []
 
 
-EVERYTHING = {"src/app.py": CODE, ORACLE: "{}\n", "conftest.py": "c = 1\n", LEASE: "id: z\n"}
+EVERYTHING = {"src/app.py": CODE, ORACLE: "{}\n", "conftest.py": "c = 1\n", LEASE: leased("z"),
+              CORPUS: PRICES}
 
 
 @pytest.mark.parametrize("row", [
@@ -309,41 +294,3 @@ def test_a_shallow_push_is_made_whole(site):
     assert site.push(*pushed, as_="agent-7") == 1
     run(site, script(site.told), "agent-7")
     assert site.refs()["refs/heads/feature"] == site.tip()
-
-
-# Running a block, and what has to hold afterwards.
-
-def mended(site: Site, row: Row) -> None:
-    pushed = row.build(site)
-    before, tip = site.refs(), site.tip()
-    assert site.push(*pushed, as_=row.who) == 1, site.err
-    text = "\n".join(site.told)
-    assert f'"next":"{row.next}"' in site.told[-1], text
-    assert site.refs() == before
-    (site.work / "notes.txt").write_text("dirty, and none of it\n")
-    run(site, script(site.told), row.runs_as or row.who)
-    branch = row.branch.replace("ID", push_id(site))
-    now = site.refs()
-    assert f"refs/heads/{branch}" in now, text
-    reached = now[f"refs/heads/{branch}"]
-    assert reached != before.get(f"refs/heads/{branch}"), text
-    origin = before.get("refs/heads/main")
-    assert content(site, reached, row.kept) == content(site, tip, row.kept), text
-    assert content(site, reached, row.back) == content(site, origin, row.back), text
-    assert nothing_was_forced(site, before, now)
-    assert site.policyd("log", "verify") == 0, site.out
-
-
-def content(site: Site, commit: str | None, paths: Iterable[str]) -> dict[str, str]:
-    """Mode and blob of each path; a path that is not there is left out."""
-    if commit is None:
-        return {}
-    listed = site.git("--literal-pathspecs", "ls-tree", "-rz", commit, cwd=site.server) \
-        if commit in site.refs().values() else site.git("ls-tree", "-rz", commit)
-    held = dict(line.split("\t", 1)[::-1] for line in listed.split("\0") if line)
-    return {path: held[path] for path in paths if path in held}
-
-
-def nothing_was_forced(site: Site, before: dict[str, str], now: dict[str, str]) -> bool:
-    return all(site.git("merge-base", old, now[ref], cwd=site.server) == site.tip(f"{old}^{{}}")
-               for ref, old in before.items())

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from sites import MAIN, Site
 
-MIXED = {"src/app.py": "x = 9\n", "oracle/receipts/expected.json": "{}\n"}
+MIXED = {"src/app.py": "x = 9\n", "oracle/rates.json": "{}\n"}
 
 
 def today(days: int = 0) -> str:
