@@ -19,11 +19,11 @@ START = {
     "README": "A small shop.\n",
     "src/tax.py": "def total(amount):\n    return amount * 119 // 100\n",
     "tests/test_tax.py": "from tax import total\n\n\ndef test_zero():\n    assert total(0) == 0\n",
-    "oracle/receipts/tax.json": '{"input": 100, "constraints": {"currency": "EUR"}}\n',
     "tests/ledger/flake_ledger.json": '{"schema": "flake_ledger.v1", "entries": []}\n',
 }
 HALF = "def total(amount):\n    return amount * 107 // 100\n"
-NEW_RECEIPT = '{"input": 100, "constraints": {"currency": "USD"}}\n'
+RECEIPT = ('{"baseline": "BASELINE", "entry_point": "tax:total", "input": {"amount": 100},\n'
+           ' "constraints": {"currency": "EUR"}}\n')
 
 
 class TourFailed(Exception):
@@ -71,6 +71,11 @@ class Stage:
         self.git("add", "-A")
         self.git("commit", "-qm", subject)
 
+    def receipt(self, currency: str) -> str:
+        """A receipt, recorded from what the server's main holds."""
+        text = RECEIPT.replace("BASELINE", self.git("rev-parse", "origin/main"))
+        return text.replace("EUR", currency)
+
     def start_over(self) -> None:
         """Back to what the server's main holds."""
         self.git("fetch", "-q", "origin")
@@ -106,6 +111,8 @@ def prepare(stage: Stage) -> None:
     stage.git("checkout", "-q", "-b", "main")
     stage.commit("Start", START)
     stage.git("push", "-q", "origin", "main")
+    stage.commit("Record a receipt", {"oracle/receipts/tax.json": stage.receipt("EUR")})
+    stage.git("push", "-q", "origin", "main")
     say(f"a home in {stage.home}, the shipped policy in force, the hook in {stage.server}:")
     stage.policyd("init", str(stage.home))
     stage.policyd("policy", "apply")
@@ -122,7 +129,7 @@ def source_alone(stage: Stage) -> None:
 def code_with_its_oracle(stage: Stage) -> str:
     chapter("Code together with what judges it: refused")
     stage.start_over()
-    stage.commit("New rate", {"src/tax.py": HALF, "oracle/receipts/tax.json": NEW_RECEIPT})
+    stage.commit("New rate", {"src/tax.py": HALF, "oracle/receipts/tax.json": stage.receipt("USD")})
     return stage.push("agent-7", "HEAD:main", accepted=False)
 
 
@@ -130,7 +137,7 @@ def split_over_commits(stage: Stage) -> None:
     chapter("The same, split over two commits of one push: refused")
     stage.start_over()
     stage.commit("New rate", {"src/tax.py": HALF})
-    stage.commit("New receipt", {"oracle/receipts/tax.json": NEW_RECEIPT})
+    stage.commit("New receipt", {"oracle/receipts/tax.json": stage.receipt("USD")})
     stage.push("agent-7", "HEAD:main", accepted=False)
 
 
@@ -139,14 +146,14 @@ def parked_first(stage: Stage) -> None:
     stage.start_over()
     stage.commit("New rate", {"src/tax.py": HALF})
     stage.push("agent-7", "HEAD:parked", accepted=True)
-    stage.commit("New receipt", {"oracle/receipts/tax.json": NEW_RECEIPT})
+    stage.commit("New receipt", {"oracle/receipts/tax.json": stage.receipt("USD")})
     stage.push("agent-7", "HEAD:main", accepted=False)
 
 
 def oracle_alone(stage: Stage) -> None:
     chapter("The oracle alone: refused for an agent, accepted from a maintainer")
     stage.start_over()
-    stage.commit("New receipt", {"oracle/receipts/eur.json": NEW_RECEIPT})
+    stage.commit("New receipt", {"oracle/receipts/eur.json": stage.receipt("USD")})
     stage.push("agent-7", "HEAD:main", accepted=False)
     stage.push("alice", "HEAD:main", accepted=True)
 
