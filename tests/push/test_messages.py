@@ -1,7 +1,8 @@
 """What pushers read, whole and word by word; `pytest --accept` takes what they read now.
 
-The ids of commits and entries stand for others of the same length: the files that tests push
-hold today's date. Every file in tests/golden/ is also held to the form of a rejection.
+The ids of commits and entries stand for others of the same length, and days for others as far
+from each other: the files that tests push hold today's date. Every file in tests/golden/ is also
+held to the form of a rejection.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from closings import all_due, drifted, due, held, keep, moved, seeded, unreadable
 from pushes import (
     CODE,
-    LEASE,
     MIXED,
     ODD,
     ORACLE,
@@ -29,23 +32,52 @@ from pushes import (
     commits,
     conftests,
     diverged_meanwhile,
+    leased,
     linked_alone,
     main_and_release,
     merging_upstream,
     moved_meanwhile,
     on_feature,
+    once,
     overlap,
     rewind,
     shallow,
     tagged,
 )
+from records_made import (
+    CORPUS,
+    DAY,
+    FREEZES,
+    LEASE,
+    LEDGER,
+    QUARANTINE,
+    RECEIPT,
+    SEED,
+    Row,
+    flake,
+    freezes,
+    frozen,
+    ledger,
+    nothing_due,
+    quarantine,
+    receipt,
+    relation,
+    table,
+    today,
+)
 from sites import Site
+
+from policyd.adapters import gatefiles
+from policyd.core.paused import Pause
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 WIDTH, LINES = 72, 12
 FOLDER = "/tmp/policyd-golden-"
 ENTRY = "4e1c07"
+TODAY = date(2026, 9, 1)
+"""What stands for the day on which the tests run."""
 
+SOURCE = {"src/app.py": CODE}
 OVERLAP = commits({"src/app.py": 'def total(_):\n    return "EUR 77.25"\n',
                    "tests/test_new.py": "def test_it():\n    assert total(1) == 'EUR 77.25'\n"})
 OVERLAP_ASIDE = commits(
@@ -154,6 +186,61 @@ def gone(site: Site) -> None:
     (site.home / "active/current").unlink()
 
 
+def paused(site: Site) -> None:
+    """For half an hour, by an operator named ops."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    gatefiles.store_pause(str(site.state), Pause(
+        (now + timedelta(minutes=30)).isoformat(), "fire drill", "ops", now.isoformat()))
+
+
+def soon(site: Site) -> None:
+    """Two rows are on a step of the way to their end, the lease is not."""
+    keep(site, {FREEZES: freezes()}, "bob")
+    site.pretend(4 * DAY)
+
+
+def everybody_writes(site: Site) -> None:
+    site.edit_policy("ledger: [maintainers]", "ledger: [maintainers, agents]")
+
+
+def renewed_twice(site: Site) -> None:
+    for days, why in ((3, "one"), (5, "two"), (7, "three")):
+        keep(site, rows(late(days, f"reason {why}")))
+
+
+def late(days: int, reason: str = "the rate server is slow", name: str = "rates",
+         **more: Any) -> Row:
+    """A row of the ledger that ends in so many days."""
+    return flake(name, ends=today() + days * DAY, reason=reason, **more)
+
+
+def rows(*listed: Row) -> dict[str, str]:
+    return {LEDGER: ledger(*listed)}
+
+
+def holding(*listed: Row) -> Callable[[Site], object]:
+    """Main's ledger has these rows; the other records have none."""
+    return lambda site: keep(site, {**nothing_due(), **rows(*listed)})
+
+
+def recorded(baseline: str = "", more: Mapping[str, str] | None = None,
+             **how: Any) -> Callable[[Site], tuple[str, ...]]:
+    """A receipt, of what BASE holds unless it says otherwise."""
+    return lambda site: commits({
+        RECEIPT: receipt(baseline or site.base_tip, value=5, **how), **(more or {})})(site)
+
+
+def crossed(site: Site) -> tuple[str, ...]:
+    """Main moves while the push is on its way."""
+    start = site.tip()
+    aside = site.commit({"docs/a.md": "a\n"})
+    site.git("push", "-q", "origin", "HEAD:refs/heads/other")
+    site.git("switch", "-q", "--detach", start)
+    site.commit(SOURCE)
+    once(site, f"git update-ref refs/heads/main {aside}")
+    return ("HEAD:refs/heads/main",)
+
+
 def write_set(site: Site) -> None:
     site.edit_policy(*SET)
 
@@ -166,8 +253,8 @@ MESSAGES = {
     # separate-authorship, protected-writers: what is given back, proposed, or made apart
     "give-back": Told(commits(MIXED)),
     "give-back-many-places": Told(commits(MIXED, {
-        LEASE: "id: x\n", "pytest.ini": "[pytest]\n", "conftest.py": "x = 1\n",
-        "tests/ledger/flake_ledger.json": "[]\n"})),
+        LEASE: leased("x"), "pytest.ini": "[pytest]\n", "conftest.py": "x = 1\n",
+        LEDGER: ledger()})),
     "give-back-on-a-branch": Told(on_feature(
         {"src/one.py": "a = 1\n"}, then=commits(MIXED, to="feature"))),
     "give-back-on-a-new-branch": Told(after_main_gained(on_feature(
@@ -214,7 +301,69 @@ MESSAGES = {
     "edit-unreadable": Told(BROKEN),
     "warning-overlap": Told(OVERLAP_ASIDE, code=0),
     "warning-ceiling": Told(commits(MIXED), code=0, before=warning_only),
+    # gate-open
+    "wait": Told(commits(SOURCE), who="carol", before=due),
+    "wait-maintainer": Told(commits(SOURCE), who="alice", before=due),
+    "wait-two-rows": Told(commits(SOURCE), before=all_due),
+    "wait-group": Told(commits(SOURCE), before=lambda site: (
+        holding(late(1, owner="maintainers"))(site), site.pretend(2 * DAY))),
+    "wait-hold": Told(commits(SOURCE), before=held),
+    "wait-hold-maintainer": Told(commits(SOURCE), who="alice", before=held),
+    "wait-moved": Told(commits(SOURCE), before=moved),
+    "wait-moved-maintainer": Told(commits(SOURCE), who="alice", before=moved),
+    "wait-drifted": Told(commits(SOURCE), before=drifted),
+    "wait-unreadable": Told(commits(SOURCE), before=unreadable),
+    "wait-crossed": Told(crossed, before=due),
+    "wait-and-edit": Told(OVERLAP, before=due),
+    "wait-and-give-back": Told(commits(MIXED), before=due),
+    "wait-and-apart": Told(commits(MIXED), who="alice", before=due),
+    "apart-opens-the-gate": Told(commits({**rows(), **SOURCE}), who="alice", before=due),
+    "apart-closes-the-gate": Told(commits({LEDGER: "{}\n", **SOURCE}), who="alice"),
+    "give-back-many-reasons": Told(commits({LEDGER: "{}\n", **SOURCE})),
+    # valid-records
+    "edit-record": Told(commits({QUARANTINE: quarantine(frozen("rates", ends=None, owner="-"))}),
+                        who="alice"),
+    "edit-record-many-faults": Told(commits({LEDGER: ledger(
+        {**late(7), "expires_on": "soon", "owner": ""}, late(7), late(7))}), who="alice"),
+    "edit-record-of-an-agent": Told(commits({RECEIPT: "{}\n"})),
+    "edit-corpus": Told(commits({CORPUS: "price\n9\n"}), who="alice"),
+    # bounded-renewals
+    "edit-too-late": Told(commits(rows(late(31))), who="alice"),
+    "edit-too-often": Told(commits(rows(late(9, "reason four"))), who="alice",
+                           before=renewed_twice),
+    "edit-same-reason": Told(commits(rows(late(9))), who="alice", before=holding(late(5))),
+    "edit-younger": Told(commits(rows(late(5, first=today()))), who="alice",
+                         before=holding(late(5, first=today() - 30 * DAY))),
+    "split-bulk": Told(
+        commits(rows(*(late(9, f"{name} is still slow", name) for name in "abcd"))), who="alice",
+        before=holding(*(late(5, f"{name} is slow", name) for name in "abcd"))),
+    # kept-rows
+    "give-back-rows": Told(commits({**rows(), "docs/a.md": "a\n"}), before=everybody_writes),
+    "give-back-rows-and-oracle": Told(commits({QUARANTINE: None, FREEZES: None, "docs/a.md": ""})),
+    "give-back-relations": Told(commits({**table(relation("R2"), relation(
+        "R1_order", status="freezable", reducer="sum")), "docs/a.md": ""}), before=seeded),
+    # bare-seeds
+    "drop-answer": Told(commits({SEED: "1\n", "oracle/seeds/prices.expected": "2\n"}),
+                        who="alice"),
+    "drop-last-seed": Told(commits({SEED: None, "docs/a.md": "a\n"}), who="alice",
+                           before=seeded),
+    # recorded-receipts
+    "apart-receipt": Told(recorded(more=SOURCE), who="alice"),
+    "give-back-receipt": Told(recorded(more=SOURCE)),
+    "edit-baseline": Told(recorded("1" * 40), who="alice"),
+    "edit-receipt-owner": Told(recorded(owner="nobody-here"), who="alice"),
+    # owned-rows
+    "edit-owner": Told(commits(rows(late(5, owner="nobody-here"), late(
+        5, name="login", owner="nobody-either"))), who="alice"),
+    "edit-three-rules": Told(commits({CORPUS: "price\n9\n", **rows(
+        late(31, owner="nobody-here"))}), who="alice"),
+    # what an accepted push is told
+    "note-soon": Told(commits({"docs/a.md": "a\n"}), who="alice", code=0, before=soon),
+    "note-paused": Told(commits(MIXED), code=0, before=paused),
     # questions
+    "check-closed": Told(commits({"docs/a.md": "a\n"}, to="refs/check/main"), before=all_due),
+    "check-closed-refused": Told(commits(SOURCE, to="refs/check/main"), before=due),
+    "check-nothing-due": Told(commits(SOURCE, to="refs/check/main"), before=holding()),
     "check-taken": Told(commits({"src/app.py": CODE}, to="refs/check/main")),
     "check-refused": Told(commits(MIXED, to="refs/check/main")),
     "check-nothing-known": Told(plain("HEAD:refs/check/nope")),
@@ -279,7 +428,11 @@ def settled(told: str, site: Site) -> str:
     for number, oid in enumerate(dict.fromkeys(f"{known}\n{tags}".split()), 0xa1):
         for length in (40, 12, 7):
             told = re.sub(rf"\b{oid[:length]}\b", f"{number:02x}".ljust(length, "0"), told)
+        told = told.replace(f"...{oid[-6:]}", "...000000")
     told = re.sub(r"\b[0-9a-f]{32}\b", "0" * 32, told)
+    told = re.sub(r"\b\d{4}-\d\d-\d\dT[0-9:]{8}", f"{TODAY}T12:00:00", told)
+    told = re.sub(r"\b\d{4}-\d\d-\d\d(?!T)\b", lambda day: str(
+        TODAY + (date.fromisoformat(day[0]) - today())), told)
     told = re.sub(r"Python 3\.\d+", "Python 3.11", told)
     return told.replace(str(site.folder), FOLDER + "0" * (len(str(site.folder)) - len(FOLDER)))
 
@@ -299,6 +452,10 @@ def test_a_message_has_its_form(file):
     *lines, last = text.splitlines()
     long = [line for line in lines if len(line) > WIDTH and not line.startswith("  ")]
     assert long == []
+    if file.startswith("note"):
+        assert all(line.startswith(("policyd: note: ", "policyd: paused ", "  "))
+                   for line in (*lines, last))
+        return
     if file.startswith("warning"):
         assert last == "accepted; on a ref where these rules enforce it would be refused"
         return
