@@ -133,8 +133,10 @@ def _passes_by(active: Active, given: Mapping[str, str]) -> bool:
     if strangers.has_key(git_dir):
         return False
     try:
-        policies_for(active, _site(active, given).repository)
+        name = _site(active, given).repository
     except CannotJudge:
+        name = None  # what it is called cannot be told, so that any policy may want it
+    if name is not None and not any(policy.holds_for(name) for policy in active.policies):
         return True
     return not strangers.is_recorded(active.settings.state, git_dir)
 
@@ -247,7 +249,7 @@ def _judge(site: _Site, key: str, lines: Sequence[Line]) -> Judgement:
     index, movements = decisionlog.settled(
         site.state, key,
         lambda index: {ref: repo.resolve(ref)[1] for ref in indexes.watched(index)},
-        git_dir=_place(site, key))
+        git_dir=_place(site, key), name=site.repository)
     standing = Standing(site.state, key, gatefiles.acts(site.state, key), movements)
     request = Request(site.git_dir, site.repository, scrubbed(site.given), site.pusher, site.at,
                       standing, site.who.credential, site.signed)

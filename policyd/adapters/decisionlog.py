@@ -104,18 +104,18 @@ def amend(state: StrPath, key: str, entry: Mapping[str, object],
 
 
 def settled(state: StrPath, key: str, live: Callable[[Index], Mapping[str, str | None]],
-            git_dir: str = "") -> tuple[Index, tuple[Movement, ...]]:
+            git_dir: str = "", name: str = "") -> tuple[Index, tuple[Movement, ...]]:
     """The index settled with the live refs, stored where that changed it, and what moved.
 
     `live` reads the refs of `core.index.watched`; it is called under the lock, which is what
-    makes its values comparable with the index. `git_dir`, where given, is where the repository
-    is met now. Raises CannotJudge.
+    makes its values comparable with the index. `git_dir` and `name`, where given, are where the
+    repository is met now and what it is called. Raises CannotJudge.
     """
     with _opened(state) as log:
         index = _current(log, key, _finish_last(log))
         found, movements = indexes.settle(index, live(index))
         if git_dir:
-            found = replace(found, git_dir=git_dir)
+            found = replace(found, git_dir=git_dir, name=name or found.name)
         if found != index:
             repoindex.store(state, found)
     return found, movements

@@ -10,7 +10,7 @@ from typing import Any
 
 from policyd.adapters import activepolicy, asowner, moment, repoindex
 from policyd.adapters.gitrepo import PushedRepo
-from policyd.adapters.reponame import name_of
+from policyd.adapters.reponame import known_as
 from policyd.cli import repositories as shared
 from policyd.core.errors import PolicydError
 from policyd.core.policy import Active, Policy
@@ -69,8 +69,9 @@ def opened(home: Path, repository: Path) -> Opened:
     """Raises CannotJudge and PolicydError where it is not enrolled or not there."""
     active = activepolicy.load(Path(os.path.abspath(home)), OPTIONS)
     git_dir = shared.git_dir_of(repository)
-    name = name_of(git_dir, active.settings.roots)
-    return Opened(active, git_dir, repoindex.key_of(git_dir), name, policies_for(active, name),
+    key = repoindex.key_of(git_dir)
+    name = known_as(git_dir, active.settings, repoindex.load(active.settings.state, key).name)
+    return Opened(active, git_dir, key, name, policies_for(active, name),
                   PushedRepo(str(git_dir)))
 
 

@@ -8,7 +8,7 @@ import click
 
 from policyd.adapters import activepolicy, asowner, decisionlog, repoindex
 from policyd.adapters.gitrepo import PushedRepo
-from policyd.adapters.reponame import name_of
+from policyd.adapters.reponame import known_as
 from policyd.cli import OK
 from policyd.cli import repositories as shared
 from policyd.core import index as indexes
@@ -41,8 +41,8 @@ def _retire(home: Path, git_dir: Path, ref: str) -> str:
     active = activepolicy.load(home, OPTIONS)
     state = Path(active.settings.state)
     key, repo = repoindex.key_of(git_dir), PushedRepo(str(git_dir))
-    repository = name_of(git_dir, active.settings.roots)
     index = repoindex.load(state, key)
+    repository = known_as(git_dir, active.settings, index.name)
     tip = index.branches.get(ref)
     if tip is None:
         held = ", ".join(sorted(index.branches)) or "none"

@@ -85,6 +85,8 @@ class Index:
     """The last log entry of this repository that is in here."""
     git_dir: str = ""
     """Where the repository was when a push or an operator last met it; an absolute path."""
+    name: str = ""
+    """What policies called it then; a server may tell another name than its path."""
 
 
 def watched(index: Index) -> tuple[str, ...]:
@@ -187,6 +189,7 @@ def to_json(index: Index) -> bytes:
         "format": FORMAT,
         "key": index.key,
         "git_dir": index.git_dir,
+        "name": index.name,
         "enrolled": index.enrolled,
         "empty": index.empty,
         "applied": [index.applied.n, index.applied.hash],
@@ -295,6 +298,7 @@ def _index(raw: Mapping[str, Any]) -> Index:
         bootstrap=_bootstrap(raw["bootstrap"]),
         applied=Position(_count(n), _text(head)),
         git_dir=_text(raw["git_dir"]),
+        name=_text(raw["name"]),
     )
 
 

@@ -78,7 +78,7 @@ def _looked(active: Active, index: Index, at: datetime, before: Noted | None) ->
     if not repoindex.has_key(git_dir, index.key):
         raise CannotJudge(f"it is no longer at {git_dir or 'the place of its enrolment'}; the "
                           "next push or `policyd enroll` says where it is")
-    name = reponame.name_of(Path(git_dir), active.settings.roots)
+    name = reponame.known_as(Path(git_dir), active.settings, index.name)
     policies = policies_for(active, name)
     repo = PushedRepo(git_dir)
     seen, live = _refs(active, index, repo, policies)
