@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import midnight
+
 START = {
     "README": "A small shop.\n",
     "src/tax.py": "def total(amount):\n    return amount * 119 // 100\n",
@@ -182,6 +184,18 @@ def repair(stage: Stage) -> None:
         raise TourFailed("the printed commands did not lead to an accepted push")
 
 
+def calendar(stage: Stage) -> None:
+    """From here on hook and daemon live at a pretended time."""
+    settings = stage.home / "policyd.yaml"
+    settings.write_text(settings.read_text(encoding="utf-8") + "pretended_clock: true\n",
+                        encoding="utf-8")
+    stage.policyd("policy", "apply")
+    try:
+        midnight.show(stage, say, chapter)
+    except TimeoutError as error:
+        raise TourFailed(str(error)) from error
+
+
 def verify(stage: Stage) -> None:
     chapter("Every decision is in a log that shows tampering")
     say(stage.policyd("log", "verify").rstrip())
@@ -193,7 +207,7 @@ def main() -> int:
         try:
             prepare(stage)
             for step in (source_alone, code_with_its_oracle, split_over_commits, parked_first,
-                         oracle_alone, pasted_literal, repair, verify):
+                         oracle_alone, pasted_literal, repair, calendar, verify):
                 step(stage)
         except TourFailed as failed:
             say(f"\nthe tour stops here: {failed}")

@@ -16,6 +16,11 @@ def test_the_tour_shows_every_refusal_and_ends_well():
     told = [line for line in done.stdout.splitlines() if line.startswith("  => ")]
     assert told == ["  => accepted", "  => refused", "  => refused", "  => accepted",
                     "  => refused", "  => refused", "  => accepted", "  => refused",
-                    "  => refused", "  => accepted"]
-    for rule in ("separate-authorship", "protected-writers", "literal-overlap"):
+                    "  => refused", "  => accepted",
+                    "  => accepted", "  => accepted", "  => refused", "  => accepted",
+                    "  => accepted"]
+    assert "CLOSED" in done.stdout
+    assert "  gate.closed " in done.stdout
+    assert "  gate.opened " in done.stdout
+    for rule in ("separate-authorship", "protected-writers", "literal-overlap", "gate-open"):
         assert f"policyd: {rule}: " in done.stdout
