@@ -38,8 +38,17 @@ class Nothing:
     pass
 
 
-OPTIONS = {"separate-authorship": Apart, "protected-writers": Writers, "ordinary-refs": Nothing,
-           "ordinary-tree": Nothing, "literal-overlap": Literals}
+@dataclass(frozen=True, slots=True)
+class Renewals:
+    days: Mapping[str, int]
+    times: Mapping[str, int]
+    bulk: int
+
+
+OPTIONS = {"separate-authorship": Apart, "protected-writers": Writers, "literal-overlap": Literals,
+           "bounded-renewals": Renewals, **dict.fromkeys([
+               "ordinary-refs", "ordinary-tree", "gate-open", "valid-records", "kept-rows",
+               "bare-seeds", "recorded-receipts", "owned-rows"], Nothing)}
 RULES = {id_: Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()), (), ())
          for id_, options in OPTIONS.items()}
 
@@ -73,7 +82,8 @@ def edit(home: Path, old: str, new: str, name: str = "policies/default.yaml") ->
 
 def test_init_writes_a_home_that_only_its_owner_can_write(home):
     written = sorted(str(p.relative_to(home)) for p in home.rglob("*"))
-    assert written == ["policies", "policies/default.yaml", "policyd.yaml", "state"]
+    assert written == ["policies", "policies/default.yaml", "policies/policy.schema.json",
+                       "policyd.yaml", "state"]
     assert all(p.stat().st_mode & 0o022 == 0 for p in (home, *home.rglob("*")))
 
 

@@ -20,7 +20,7 @@ def test_patterns_are_compared_with_the_tips_of_guarded_branches(site):
     lines = told(site)
     assert "default.yaml:16:17: warning: 'release/*' matches no branch" in lines
     assert "default.yaml:16:30: warning: 'tags/v*' matches no tag" in lines
-    assert "default.yaml:54:3: warning: zone proposals holds no file" in lines
+    assert "default.yaml:67:3: warning: zone proposals holds no file" in lines
     assert not any("zone source" in line or "in no zone" in line for line in lines)
 
 
@@ -36,7 +36,7 @@ def test_what_lies_in_no_zone_is_a_share(site):
     site.commit({"docs/x.md": "", "docs/y.md": "", "README.md": ""})
     assert site.push("HEAD:refs/heads/main") == 0, site.err
     share, = [line for line in told(site) if "in no zone" in line]
-    assert share.startswith("default.yaml:35:1: warning: 3 of ")
+    assert share.startswith("default.yaml:48:1: warning: 3 of ")
     assert share.endswith(" lie in no zone, most of them 'docs/' (2), 'README.md'")
 
 
@@ -63,4 +63,4 @@ def test_nothing_in_the_repository_changes(site):
     before = {path: path.stat().st_mtime_ns for path in site.server.rglob("*")}
     told(site)
     assert {path: path.stat().st_mtime_ns for path in site.server.rglob("*")} == before
-    assert os.listdir(site.home / "policies") == ["default.yaml"]
+    assert sorted(os.listdir(site.home / "policies")) == ["default.yaml", "policy.schema.json"]
