@@ -123,22 +123,31 @@ def _git_dir(given: Mapping[str, str]) -> str:
 def _passes_by(active: Active, given: Mapping[str, str]) -> bool:
     """Whether a hook for many repositories met one that was never enrolled.
 
-    Where no policy wants it at all, nothing else is looked at: it may be another user's.
+    One that no policy wants passes too where the state folder is another user's, as it may be.
     """
     if not nexthook.is_for_many(given):
         return False
     from policyd.adapters.hosts import strangers
 
-    git_dir = _git_dir(given)
+    state, git_dir = active.settings.state, _git_dir(given)
     if strangers.has_key(git_dir):
         return False
-    try:
-        name = _site(active, given).repository
-    except CannotJudge:
-        name = None  # what it is called cannot be told, so that any policy may want it
-    if name is not None and not any(policy.holds_for(name) for policy in active.policies):
+    if not strangers.is_mine(state) and not _may_be_wanted(active, git_dir, given):
         return True
-    return not strangers.is_recorded(active.settings.state, git_dir)
+    return not strangers.is_recorded(state, git_dir)
+
+
+def _may_be_wanted(active: Active, git_dir: str, given: Mapping[str, str]) -> bool:
+    """Whether a policy takes it in, for all that is known of its name."""
+    try:
+        name = identity.repository_of(active.settings.identity, given)
+    except CannotJudge:
+        return True
+    try:
+        return bool(policies_for(active, name or reponame.name_of(
+            Path(git_dir), active.settings.roots)))
+    except CannotJudge:
+        return False
 
 
 def _site(active: Active, given: Mapping[str, str]) -> _Site:

@@ -64,10 +64,12 @@ class Real:
             **self.environment(), "GIT_SSH_COMMAND": str(self.ssh), "GITOLITE_USER": who})
 
     def is_judged(self) -> bool:
-        self.site.commit({"src/app.py": f"x = {len(self.site.told)}\n", "oracle/rates.json": "1\n"})
+        """Whether a push that mixes is refused by policyd."""
+        site = self.site
+        site.commit({"src/app.py": f"x = {len(site.told)}\n", "oracle/rates.json": "1\n"})
         code = self.push("HEAD:refs/heads/topic", "--force")
-        assert (code == 1) is (refused := any(APART in line for line in self.site.told)), \
-            self.site.err
+        refused = any(APART in line for line in site.told)
+        assert refused is (code == 1), site.err
         return refused
 
 

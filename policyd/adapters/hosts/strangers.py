@@ -13,6 +13,14 @@ def has_key(git_dir: str) -> bool:
     return os.path.lexists(os.path.join(git_dir, repoindex.KEY_FILE))
 
 
+def is_mine(state: str) -> bool:
+    """Whether the state folder is this process's own."""
+    try:
+        return os.lstat(state).st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
 def is_recorded(state: str, git_dir: str) -> bool:
     """Whether a record names the place: the key that ought to be there was lost.
 
