@@ -363,7 +363,7 @@ def test_5_what_moved_past_the_hook_is_judged_with_the_next_push(court):
 
 SECRET = "c2VjcmV0LXdvcmQ"
 SECRETS = {"HTTP_AUTHORIZATION": f"Basic {SECRET}", "HTTP_COOKIE": f"session={SECRET}",
-           "GIT_PUSH_CERT": SECRET, "GITLAB_TOKEN": SECRET,
+           "GIT_PUSH_CERT": SECRET, "GIT_PUSH_CERT_STATUS": "N", "GITLAB_TOKEN": SECRET,
            "SSH_PRIVATE_KEY": SECRET, "DB_PASSWORD": SECRET, "UNHEARD_OF": SECRET}
 
 
