@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from policyd.adapters import asowner, canary, repoindex
+from policyd.adapters import asowner, canary, repoindex, reponame
 from policyd.adapters.gitrepo import PushedRepo
 from policyd.adapters.statefolder import because
 from policyd.cli import FAULTS, OK
@@ -19,7 +19,7 @@ from policyd.cli import repositories as shared
 from policyd.core.errors import CannotJudge, PolicydError
 from policyd.core.policy import Active
 from policyd.doctor import repository, server
-from policyd.doctor.findings import Finding, Weight, fault
+from policyd.doctor.findings import Finding, Weight, fault, note
 
 
 @click.command("doctor")
@@ -83,13 +83,24 @@ def _one(home: Path, active: Active, path: Path, *, canaries: bool) -> Iterable[
         git_dir = shared.git_dir_of(path)
         yield from repository.look(repository.Place(active, home, git_dir, Path(sys.executable)))
         if canaries:
-            for branch in _branches(git_dir, active):
-                yield from _canary(git_dir, branch)
+            yield from _canaries(git_dir, active)
     except PolicydError as error:
         yield fault("repository", str(path), str(error), "see the sentence")
     except OSError as error:
         yield fault("repository", str(path), f"{error.filename or 'a file'}: {because(error)}",
                     "let the owner of the state folder read it")
+
+
+def _canaries(git_dir: Path, active: Active) -> Iterable[Finding]:
+    """A push from here is one through the server only where git itself is the server."""
+    source = active.settings.identity.source
+    if source in reponame.TELLING:
+        yield note("canary", str(git_dir), f"none was pushed: {source} tells its hooks what a push "
+                   "from here would not", "ask through the server: git push origin "
+                   "HEAD:refs/check/main")
+        return
+    for branch in _branches(git_dir, active):
+        yield from _canary(git_dir, branch)
 
 
 def _canary(git_dir: Path, branch: str) -> Iterable[Finding]:

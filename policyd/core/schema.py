@@ -20,7 +20,7 @@ from policyd.core.clauses import ClauseAuthored
 from policyd.core.frozen import plain
 from policyd.core.nodes import Node
 from policyd.core.rule import Rule
-from policyd.core.settings import SettingsAuthored
+from policyd.core.settings import IDENTITIES, SettingsAuthored
 
 Schema = dict[str, Any]
 
@@ -47,7 +47,16 @@ def of_policy(rules: Sequence[Rule]) -> Schema:
 
 def of_settings() -> Schema:
     """policyd.yaml."""
-    return {"$schema": DIALECT, "title": "policyd.yaml", **_record(SettingsAuthored)}
+    made = _record(SettingsAuthored)
+    made["properties"]["identity"] = {"anyOf": [_identity(name, type_)
+                                                for name, type_ in IDENTITIES.items()]}
+    return {"$schema": DIALECT, "title": "policyd.yaml", **made}
+
+
+def _identity(name: str, type_: type[Any]) -> Schema:
+    made = _record(type_)
+    made["properties"]["from"] = {"enum": [name]}
+    return made
 
 
 def _rule(rule: Rule) -> Schema:

@@ -67,6 +67,10 @@ def test_what_is_wrong_for_policyd_is_wrong_for_an_editor(text):
 def test_settings_have_a_schema():
     of = schema.of_settings()
     assert wrong({"state": "/s", "home_owner": "self", "service": {"rescan_seconds": 5}}, of) == []
+    mapped = {"from": "ssh", "keys": {"SHA256:x": "mei"}}
+    assert wrong({"state": "/s", "identity": mapped}, of) == []
+    assert wrong({"state": "/s", "identity": {"from": "telnet"}}, of) == ["/identity"]
+    assert wrong({"state": "/s", "identity": {"from": "http", "keys": {}}}, of) == ["/identity"]
     assert wrong({"state": 7}, of) == ["/state"]
     assert wrong({}, of) == ["/state"]
     assert wrong({"state": "/s", "webhook": {"url": "https://x"}}, of) == ["/webhook"]
