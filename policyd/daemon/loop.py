@@ -21,6 +21,7 @@ from policyd.core.policy import Active
 from policyd.daemon.ahead import Ahead
 from policyd.daemon.fleet import Entry, Fleet
 from policyd.daemon.look import Looked, look
+from policyd.daemon.newcomers import Newcomers
 from policyd.rules import OPTIONS
 
 TICK = 5.0
@@ -56,6 +57,7 @@ class Loop:
         self._version, self._started = version, ""
         self._fleet = Fleet(active.settings.state)
         self._ahead, self._more_ahead = Ahead(), False
+        self._newcomers = Newcomers(home)
         self.events: SimpleQueue[tuple[str, str]] = SimpleQueue()
         """("hint", key), ("policy", ""), ("lost", reason), ("rescan", ""), ("stop", "")."""
         self.lost = ""
@@ -252,6 +254,7 @@ class Loop:
 
     def _rescanned(self, *, force: bool) -> Iterator[None]:
         """A pass over all repositories, one at a time."""
+        self._enrol()
         self._known()
         for key in list(self._fleet.entries):
             if key in self._fleet.entries and (
@@ -266,6 +269,17 @@ class Loop:
                 self._rescan = None
                 if not self._passed:
                     self._passed, self._next_tick = True, time.monotonic()
+
+    def _enrol(self) -> None:
+        try:
+            for path, failed in self._newcomers.enrol(self._active):
+                if failed is None:
+                    self._voice.says("a repository was enrolled", path=str(path))
+                else:
+                    self._voice.trouble("a repository cannot be enrolled", path=str(path),
+                                        reason=failed)
+        except OSError as error:
+            self._voice.trouble("the roots cannot be looked through", reason=str(error))
 
     def _known(self) -> None:
         try:

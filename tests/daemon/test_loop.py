@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from daemons import Daemon, key
 from sites import MAIN, Site
 
-from policyd.adapters import gatefiles, hints, moment
+from policyd.adapters import gatefiles, hints, moment, repoindex
 from policyd.core.gates import Cause, Event, Telling
 
 DAY = timedelta(days=1)
@@ -213,6 +214,31 @@ def test_a_repository_comes_goes_and_moves(site):
     daemon.look()
     assert not daemon.loop.knows(daemon.key)
     assert gatefiles.noted(site.state, daemon.key) is None
+
+
+def test_newcomers_are_enrolled_where_the_settings_say_so(site):
+    new = site.server.with_name("new.git")
+    site.git("clone", "-q", "--bare", str(site.server), str(new), cwd=site.folder)
+    empty = site.server.with_name("topics.git")
+    site.git("init", "-q", "--bare", str(empty), cwd=site.folder)
+    site.git("push", "-q", str(empty), "HEAD:refs/heads/topic")
+    old = time.time() - 3600
+    for folder in (new, empty):
+        for path in (folder, *folder.iterdir()):
+            os.utime(path, (old, old))
+    daemon = Daemon(site)
+    daemon.look()
+    assert not (new / "policyd-key").exists()
+    settings = site.home / "policyd.yaml"
+    settings.write_text(settings.read_text() + "enroll: {new: true}\n")
+    assert site.policyd("policy", "apply") == 0, site.out
+    again = Daemon(site)
+    for _ in range(2):
+        again.look()
+    assert again.loop.knows(repoindex.key_of(new))
+    told = [what for what, _ in again.heard.said]
+    assert told.count("a repository was enrolled") == 1
+    assert told.count("a repository cannot be enrolled") == 1
 
 
 def test_a_clock_set_back_opens_nothing_and_a_jump_ends(site):
