@@ -5,10 +5,12 @@
     facts.py state HOME                the state folder that it names
     facts.py enrolled HOME STATE       folders of enrolled repositories, a line each; STATE is
                                        looked at where HOME cannot say which
+    facts.py shared HOME STATE         folders where they have a hook for many, a line each
+    facts.py hooked HOME REPO SERVER   fails where enrolling REPO (as on SERVER) would do something
     facts.py roots HOME                its roots, a line each
     facts.py gates HOME                the gates of all repositories, worked out by this release
     facts.py differ BEFORE AFTER       what two such files say differently, a line each
-    facts.py observing HOME FINAL ROOT...   turns what `policyd init HOME` wrote into what a
+    facts.py observing HOME FINAL SERVER ROOT...   turns what `policyd init HOME` wrote into what a
                                        server starts with; FINAL is where HOME will be
     facts.py swap HOME FILE NEW LINK   makes FILE what is in force and renames NEW to LINK
 """
@@ -24,8 +26,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from policyd.adapters import activepolicy, gatefiles, repoindex
-from policyd.cli import run
+from policyd.adapters import activepolicy, asowner, gatefiles, hookfiles, repoindex
+from policyd.cli import repositories, run
 from policyd.core.errors import PolicydError
 from policyd.rules import OPTIONS
 
@@ -46,6 +48,34 @@ def state(home: str) -> None:
 
 
 def enrolled(home: str, default: str) -> None:
+    for git_dir in _enrolled(home, default):
+        print(git_dir)
+
+
+def shared(home: str, default: str) -> None:
+    found = {folder for git_dir in _enrolled(home, default) for folder in _as_owner(
+        git_dir, lambda path: [str(seat.given or seat.folder.parent)
+                               for seat in repositories.seats_of(path) if seat.is_common])}
+    print(*sorted(found), sep="\n", end="\n" if found else "")
+
+
+def hooked(home: str, repository: str, server: str) -> None:
+    program, folder = Path(sys.executable), _state(home)
+
+    def current(git_dir: Path) -> bool:
+        seats = repositories.seats_of(git_dir)
+        return bool(seats) and server in ("", seats[-1].server) and hookfiles.is_current(
+            seats[-1], hookfiles.text(program, Path(home), seats[-1]))
+
+    known = repoindex.exists(folder, repoindex.key_of(repository))
+    sys.exit(0 if known and _as_owner(repository, current) else 1)
+
+
+def _as_owner(git_dir: str, work: Callable[[Path], Any]) -> Any:
+    return asowner.run(asowner.owner_of(Path(git_dir)), lambda: work(Path(git_dir)), command="")
+
+
+def _enrolled(home: str, default: str) -> Iterator[str]:
     try:
         folder = _state(home)
     except PolicydError:
@@ -56,7 +86,7 @@ def enrolled(home: str, default: str) -> None:
         except PolicydError:
             continue
         if git_dir and repoindex.has_key(git_dir, key):
-            print(git_dir)
+            yield git_dir
 
 
 def roots(home: str) -> None:
@@ -79,9 +109,12 @@ def differ(before: str, after: str) -> None:
             print(f"{place}: {was} -> {now}")
 
 
-def observing(home: str, final: str, *roots: str) -> None:
+def observing(home: str, final: str, server: str, *roots: str) -> None:
     _edit(Path(home, "policyd.yaml"), {
         f"--home {home} ": f"--home {final} ",
+        **({} if server in ("", "plain") else {
+            "\nidentity: {from: env, name: REMOTE_USER}\n":
+                f"\nidentity: {{from: {server}}}\n\n# What runs the hooks.\nserver: {server}\n"}),
         "\nroots: []\n": f"\nroots: {json.dumps(list(roots), ensure_ascii=False)}\n",
         "\nhome_owner: self\n": "\nhome_owner: root\n"})
     _edit(Path(home, "policies/default.yaml"), {"\nmode: enforce\n": "\nmode: observe\n"})
@@ -119,8 +152,9 @@ def _edit(file: Path, changes: dict[str, str]) -> None:
 
 
 ANSWERS: dict[str, Callable[..., None]] = {
-    "standing": standing, "state": state, "enrolled": enrolled, "roots": roots, "gates": gates,
-    "differ": differ, "observing": observing, "swap": swap}
+    "standing": standing, "state": state, "enrolled": enrolled, "shared": shared,
+    "hooked": hooked, "roots": roots, "gates": gates, "differ": differ, "observing": observing,
+    "swap": swap}
 
 if __name__ == "__main__":
     try:

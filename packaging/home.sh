@@ -46,7 +46,8 @@ demand_home() {
 first_home() {
 	rm -rf "$1"
 	"$2/bin/python" -I -m policyd init "$1" --state "$state" >/dev/null || return
-	with_each "$roots" "$2/bin/python" -I -B "$checkout/packaging/facts.py" observing "$1" "$home"
+	with_each "$roots" "$2/bin/python" -I -B "$checkout/packaging/facts.py" \
+		observing "$1" "$home" "$server"
 }
 
 # Made aside and put in place by one rename: there is no home that is half of one.

@@ -12,7 +12,7 @@ usage() {
 		  --repo    bare repositories whose pushes are to be judged
 		  --root    folders that hold repositories; policies name them by the path below
 		  --user    the user that git runs as on this server (git)
-		  --server  what serves the repositories (plain: sshd or http alone)
+		  --server  what runs their hooks (plain: git itself, over ssh or http); docs/servers.md
 		  --wheels  install without a network, from what `./install.sh wheels DIR` fetched
 		  --prefix  everything below DIR, and no systemd: for tests and images
 		  --dry-run say what would be done
@@ -28,7 +28,7 @@ usage() {
 # shellcheck source=packaging/unit.sh
 . "$checkout/packaging/unit.sh"
 
-repos='' roots='' server=plain user=git wheels='' restart='' newly=''
+repos='' roots='' server='' user=git wheels='' restart='' newly=''
 
 read_arguments() {
 	into=
@@ -64,7 +64,7 @@ read_arguments() {
 		shift
 	done
 	case $server in
-	plain | gitolite | gitea | gitlab) ;;
+	"" | plain | gitolite | gitea | gitlab) ;;
 	*) misused "--server is plain, gitolite, gitea or gitlab, not $server" ;;
 	esac
 }
@@ -115,12 +115,9 @@ put_in_force() {
 	newly=yes
 }
 
-# `enroll` would log it once more.
+# An enrolment that changes nothing would be logged all the same.
 is_enrolled() {
-	[ -f "$1/hooks/pre-receive" ] && [ -f "$1/policyd-key" ] &&
-		grep -qF -- "$current" "$1/hooks/pre-receive" &&
-		grep -qF -- "$home" "$1/hooks/pre-receive" &&
-		[ -f "$state/repos/$(cat "$1/policyd-key").json" ]
+	[ -f "$1/policyd-key" ] && [ -x "$current" ] && facts hooked "$home" "$1" "$server" 2>/dev/null
 }
 
 enroll_all() {
@@ -128,20 +125,12 @@ enroll_all() {
 		if is_enrolled "$path"; then
 			say "$path is enrolled"
 		elif step "enrolling $path"; then
-			enroll "$path" || warn "$path is as it was before; mend what is said above, then run this again"
+			policyd enroll ${server:+--server "$server"} "$path" ||
+				warn "$path is as it was before; mend what is said above, then run this again"
 		fi
 	done
-}
-
-enroll() {
-	if [ "$server" = plain ]; then
-		policyd enroll "$1"
-	elif policyd enroll --help | grep -q -e --server; then
-		policyd enroll --server "$server" "$1"
-	else
-		say "this policyd knows nothing of $server: the repository is enrolled as a plain one"
-		policyd enroll "$1"
-	fi
+	[ $# -gt 0 ] || say "no repository was named: \`policyd enroll REPO\`, or --all for all below" \
+		"the roots"
 }
 
 look_around() {

@@ -47,6 +47,28 @@ unenroll_all() {
 	done
 }
 
+# Hooks for many repositories. They are noted first: once nothing is enrolled nobody knows them.
+note_shared() {
+	[ -z "$dry" ] || return 0
+	facts shared "$home" "$state" >>"$opt/.shared" || die "the hooks of all cannot be listed"
+}
+
+unenroll_shared() {
+	for folder in "$@"; do
+		[ -n "$(shared_left "$folder")" ] || continue
+		say "taking the hook of all out of $folder"
+		policyd unenroll --hooks-path "$folder" || :
+		left=$(shared_left "$folder")
+		[ -z "$left" ] || die "$left still names the program, which stays for it; mend that and" \
+			"run this again"
+	done
+}
+
+# grep's exit code tells of files that are absent, too.
+shared_left() {
+	grep -lsF -- "$current" "$1/pre-receive" "$1/policyd" "$1/pre-receive.d/policyd" || :
+}
+
 # Hooks of ours below the roots that the state folder does not know of: it was lost, or replaced.
 hooks_left() {
 	for root in "$@"; do
@@ -102,7 +124,9 @@ if [ -x "$current" ]; then
 	python=$current
 	take_turn
 	list=$(facts enrolled "$home" "$state") || die "the enrolled repositories cannot be listed"
+	note_shared
 	with_each "$list" unenroll_all
+	[ -n "$dry" ] || with_each "$(sort -u "$opt/.shared")" unenroll_shared
 	demand_no_hook
 	take_unit_out
 	wait_for_processes

@@ -21,8 +21,8 @@ usage() {
 # shellcheck source=packaging/unit.sh
 . "$checkout/packaging/unit.sh"
 
-wheels='' yes='' restart='' reformed=''
-hook=share/policyd/hooks/pre-receive
+wheels='' yes='' restart='' reformed='' changed=''
+server='' hook=share/policyd/hooks/pre-receive
 
 read_arguments() {
 	while [ $# -gt 0 ]; do
@@ -137,13 +137,13 @@ goes_on() {
 
 # Hooks name the program by the link, so they are written anew only where their text changed.
 renew_hooks() {
-	if cmp -s "$old/$hook" "$release/$hook"; then
-		return
-	fi
-	for path in "$@"; do
-		step "renewing the hook of $path" || continue
-		policyd enroll "$path" || warn "the hook of $path stays as it was: \`policyd enroll $path\`"
+	[ $# -gt 0 ] && [ -n "$restart" ] || return 0
+	for file in "$old/$hook" "$old"/lib/python3.*/site-packages/policyd/adapters/hookfiles.py; do
+		cmp -s "$file" "$release/${file#"$old/"}" || changed=yes
 	done
+	[ -n "$changed" ] || return 0
+	say "renewing the hooks"
+	policyd enroll "$@" || warn "some hooks stay as they were: \`policyd enroll REPO\` for each"
 }
 
 finish() {
