@@ -220,7 +220,11 @@ def pool(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
         with Users(shared) as users:
             if not users.count:
                 users.place = tempfile.mkdtemp(prefix="policyd-install-")
-                Pool(Path(users.place)).make(wheels)
+                try:
+                    Pool(Path(users.place)).make(wheels)
+                except BaseException:
+                    shutil.rmtree(users.place)
+                    raise
             users.count += 1
         yield Pool(Path(users.place))
         with users:
@@ -530,6 +534,11 @@ def test_an_upgrade_swaps_the_program_below_the_hooks(server):
     assert server.log()[-1]["verdict"] == "accepted"
     before = server.listing()
     assert "this version is in force already" in server.upgrade().stdout
+    assert server.listing() == before
+
+    # As after a kill right behind the swap, when the daemon is not restarted yet.
+    (server.opt / ".unfinished").write_text(f"{name}\n{Path(old).name}\n")
+    assert "going on with an upgrade that was interrupted" in server.upgrade().stdout
     assert server.listing() == before
 
 
