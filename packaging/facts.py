@@ -3,6 +3,7 @@
     facts.py standing HOME             the owner of HOME's state folder, their group, the folder; a
                                        line each
     facts.py state HOME                the state folder that it names
+    facts.py written HOME              what else the daemon writes to, where it enrols, a line each
     facts.py enrolled HOME STATE       folders of enrolled repositories, a line each; STATE is
                                        looked at where HOME cannot say which
     facts.py shared HOME STATE         folders where they have a hook for many, a line each
@@ -45,6 +46,12 @@ def standing(home: str) -> None:
 
 def state(home: str) -> None:
     print(_state(home))
+
+
+def written(home: str) -> None:
+    settings = activepolicy.load(Path(home), OPTIONS).settings
+    if settings.enroll.new:
+        print(*settings.roots, *filter(None, [settings.enroll.hooks_path]), sep="\n")
 
 
 def enrolled(home: str, default: str) -> None:
@@ -152,9 +159,9 @@ def _edit(file: Path, changes: dict[str, str]) -> None:
 
 
 ANSWERS: dict[str, Callable[..., None]] = {
-    "standing": standing, "state": state, "enrolled": enrolled, "shared": shared,
-    "hooked": hooked, "roots": roots, "gates": gates, "differ": differ, "observing": observing,
-    "swap": swap}
+    "standing": standing, "state": state, "written": written, "enrolled": enrolled,
+    "shared": shared, "hooked": hooked, "roots": roots, "gates": gates, "differ": differ,
+    "observing": observing, "swap": swap}
 
 if __name__ == "__main__":
     try:

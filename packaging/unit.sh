@@ -6,18 +6,36 @@ systemd_runs() {
 	[ -z "$prefix" ] && [ -d /run/systemd/system ]
 }
 
+needs_quoting() {
+	case $1 in
+	*[!A-Za-z0-9/._+@,=\ -]*) return ;;
+	*) return 1 ;;
+	esac
+}
+
+# A root that is not mounted yet must not keep the daemon from starting: the dash.
+also_written() {
+	for path in "$@"; do
+		if needs_quoting "$path"; then
+			say "the daemon cannot enrol below $path: that path needs quoting" >&2
+		else
+			printf ' "-%s"' "$path"
+		fi
+	done
+}
+
 unit_text() {
-	sed -e "s|@USER@|$user|; s|@GROUP@|$group|; s|@STATE@|$state|; s|@HOME@|$home|" \
+	written=''
+	[ ! -x "$current" ] || written=$(with_each "$(facts written "$home" 2>/dev/null)" also_written)
+	sed -e "s|@WRITTEN@|$written|" -e "s|@USER@|$user|; s|@GROUP@|$group|; s|@STATE@|$state|; s|@HOME@|$home|" \
 		-e "s|@PYTHON@|$current|" "$checkout/packaging/policyd.service"
 }
 
 put_unit() {
-	case $state in
-	*[!A-Za-z0-9/._+@,=\ -]*)
+	if needs_quoting "$state"; then
 		warn "no unit: the path $state needs quoting; start \`policyd serve\` as $user yourself"
 		return
-		;;
-	esac
+	fi
 	if [ -z "$prefix" ] && ! command -v systemctl >/dev/null; then
 		say "no systemd here: start \`$opt/bin/policyd serve\` as $user by other means"
 		return

@@ -644,7 +644,12 @@ def test_a_hook_for_many_repositories_goes_too(server):
     before = without_objects(listing(server.folder / "srv"))
     server.policyd("enroll", "--hooks-path", str(shared), str(server.repo))
     assert (shared / "pre-receive").exists()
+    with (server.home / "policyd.yaml").open("a") as settings:
+        settings.write(f"enroll: {{new: true, hooks_path: {json.dumps(str(shared))}}}\n")
+    server.policyd("policy", "apply")
     assert f"{server.repo} is enrolled" in server.install().stdout
+    unit = (server.prefix / "etc/systemd/system/policyd.service").read_text()
+    assert f'ReadWritePaths="{server.state}" "-{server.repo.parent}" "-{shared}"\n' in unit
     done = server.run("uninstall")
     assert (done.returncode, done.stderr) == (0, "")
     assert without_objects(listing(server.folder / "srv")) == before
