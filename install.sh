@@ -77,14 +77,15 @@ prepare() {
 		--require-hashes -r requirements-test.lock
 	say "installing this checkout"
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
-		--no-deps --no-index --no-build-isolation --editable .
+		--no-deps --no-index --no-build-isolation \
+		--config-settings editable_mode=compat --editable .
 	printf '%s\n' "$wanted" >.venv/.stamp
 }
 
 run_tests() {
 	prepare
 	say "running the tests"
-	exec .venv/bin/python -m pytest -n 2 --dist worksteal -q "$@"
+	exec .venv/bin/python -m pytest -n 3 --dist worksteal -q "$@"
 }
 
 run_demo() {

@@ -37,7 +37,7 @@ LEDGER, QUARANTINE = "tests/ledger/flake_ledger.json", "oracle/quarantine.yaml"
 FILES = {LEDGER: Record.FLAKES, QUARANTINE: Record.QUARANTINE}
 DAY = timedelta(days=1)
 START = datetime.now(UTC)
-ORDERS = int(os.environ.get("POLICYD_ORDERS", "6"))
+ORDERS = int(os.environ.get("POLICYD_ORDERS", "4"))
 
 
 class Days(RuleBasedStateMachine):
