@@ -19,6 +19,9 @@ from policyd.core.values import dataclass
 if not os.path.isdir(os.environ.get("SSL_CERT_DIR", "")):
     os.environ["SSL_CERT_DIR"] = "/"  # importing all of pygit2 fails on a host without CA files
 
+_OUTSIDE = (1, 2, 3, 4)
+"""Levels of configuration that are not the repository's: programdata, system, xdg, global."""
+
 
 @dataclass(frozen=True, slots=True)
 class Libgit2:
@@ -32,6 +35,9 @@ class Libgit2:
         """A repository's C object, whoever owns it. Raises GitError, ValueError."""
         # git has decided already who may come in
         self.lib.git_libgit2_opts(self.lib.GIT_OPT_SET_OWNER_VALIDATION, self.ffi.cast("int", 0))
+        for level in _OUTSIDE:  # and nobody's own configuration, nor a HOME that cannot be entered
+            self.lib.git_libgit2_opts(self.lib.GIT_OPT_SET_SEARCH_PATH,
+                                      self.ffi.cast("int", level), self.ffi.new("char[]", b""))
         return self.native.Repository(self.native.init_file_backend(git_dir, 0))
 
 

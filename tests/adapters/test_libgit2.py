@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -41,3 +42,16 @@ def test_a_repository_is_read_and_pygit2_still_imports(tmp_path, before, whole):
     done = subprocess.run([sys.executable, "-I", "-c", BEFORE[before] + READ + AFTER,
                            str(tmp_path / ".git")], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (f"{whole} True\n", "")
+
+
+def test_nothing_is_read_from_the_home_of_who_runs_it(open_folder, open_python):
+    """Root that became another user still has root's HOME, which that user cannot enter."""
+    made, home = open_folder / "read.git", open_folder / "closed"
+    subprocess.run(["git", "init", "-q", "--bare", str(made)], check=True)
+    home.mkdir(mode=0o700)
+    done = subprocess.run(
+        [open_python, "-I", "-c", "import sys; from policyd.adapters.gitrepo import PushedRepo; "
+         "print(PushedRepo(sys.argv[1]).refs())", str(made)], user=65534, group=65534,
+        env={"PATH": os.environ["PATH"], "HOME": str(home)},
+        capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "{}\n"), done.stderr
