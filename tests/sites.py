@@ -25,7 +25,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
@@ -84,6 +83,8 @@ class Site:
                  cwd=folder)
         site.git("init", "--quiet", "-b", "main", "--template=", str(site.work), cwd=folder)
         site.git("remote", "add", "origin", str(site.server))
+        site.git("config", "maintenance.auto", "false")  # it would start a git for each commit
+        site.git("config", "receive.autogc", "false", cwd=site.server)
         return site
 
     def copied(self, folder: Path) -> Site:
@@ -91,14 +92,13 @@ class Site:
         site = Site(folder)
         shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
         indexes = [str(file.relative_to(folder)) for file in site.state.glob("repos/*.json")]
-        for name in ("home/policyd.yaml", "work/.git/config", *indexes):
+        hook = ["srv/r.git/hooks/pre-receive"] if hookfiles.is_installed(site.server) else []
+        for name in ("home/policyd.yaml", "work/.git/config", *hook, *indexes):
             file = folder / name
             file.write_text(file.read_text().replace(str(self.folder), str(folder)))
         active = activepolicy.load(site.home, OPTIONS)
         settings = replace(active.settings, state=str(site.state), roots=(str(folder / "srv"),))
         activepolicy.store(site.home, to_json(put_together(settings, active.policies)))
-        if hookfiles.is_installed(site.server):
-            hookfiles.install(site.server, hookfiles.text(Path(sys.executable), site.home))
         site.base_tip, site._commits = self.base_tip, self._commits
         return site
 

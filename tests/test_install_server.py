@@ -24,6 +24,9 @@ from pathlib import Path
 import pytest
 from sites import FRAME, listing
 
+long = pytest.mark.skipif(not os.environ.get("POLICYD_LONG"), reason=(
+    "installs again and again for half a minute; POLICYD_LONG=1 runs it"))
+
 ROOT = Path(__file__).parent.parent
 PARTS = ("install.sh", "packaging", "policyd", "hooks", "policies", "pyproject.toml", "README.md",
          "requirements.lock", "requirements-test.lock")
@@ -478,6 +481,7 @@ def test_a_repository_that_cannot_be_enrolled_stops_nothing_else(bare):
     assert "the old hook ran" in bare.push()
 
 
+@long
 def test_killed_at_any_step_pushes_still_work_and_the_next_run_goes_on(bare):
     for lines in (1, 3, 4, 5, 7):
         seconds = random.uniform(0, 0.4)
@@ -489,6 +493,7 @@ def test_killed_at_any_step_pushes_still_work_and_the_next_run_goes_on(bare):
     assert bare.log()[-1]["verdict"] == "accepted"
 
 
+@long
 def test_killed_while_it_builds_the_old_program_judges_on(settled):
     server = Server(settled.pool, settled.folder, made=True)
     name = server.other_version({"README.md": "\n"})
@@ -555,6 +560,7 @@ def as_plain(status):
 """}
 
 
+@long
 def test_what_an_upgrade_changes_is_told_first_and_asked_for(server):
     server.push()
     frozen = (server.pool.checkout / "policyd/core/frozen.py").read_text()
@@ -582,6 +588,7 @@ def test_what_an_upgrade_changes_is_told_first_and_asked_for(server):
     assert server.log()[-1]["verdict"] == "accepted"
 
 
+@long
 def test_an_upgrade_that_is_killed_leaves_one_program_or_the_other(server):
     server.other_program(MARKED)
     arguments = ["upgrade", "--prefix", str(server.prefix), "--wheels", str(server.pool.wheels)]

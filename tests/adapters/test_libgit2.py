@@ -46,7 +46,7 @@ def test_a_repository_is_read_and_pygit2_still_imports(tmp_path, before, whole):
 
 def test_nothing_is_read_from_the_home_of_who_runs_it(open_folder, open_python):
     """Root that became another user still has root's HOME, which that user cannot enter."""
-    made, home = open_folder / "read.git", open_folder / "closed"
+    made, home = open_folder / "read.git", open_folder / "closed-home"
     subprocess.run(["git", "init", "-q", "--bare", str(made)], check=True)
     home.mkdir(mode=0o700)
     done = subprocess.run(
