@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date
 
@@ -78,6 +78,13 @@ def records_of(policy: Policy, ref: str, live: Mapping[str, str], repo: PushedRe
     if tip is None:
         return absent(source)
     return files.dated(repo.header(bytes.fromhex(tip))[0], policy.records)
+
+
+def guarded_names(repo: PushedRepo, policies: Sequence[Policy]) -> list[str]:
+    """The guarded branches that are there, by their full names; symbolic refs are none."""
+    return sorted(name for name in repo.names("refs/heads/")
+                  if any(policy.guards(name) for policy in policies)
+                  and repo.resolve(name)[0] == name)
 
 
 def strangers(index: Index, live: Mapping[str, str]) -> tuple[Movement, ...]:

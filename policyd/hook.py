@@ -36,7 +36,7 @@ from policyd.adapters.hookinput import (
 from policyd.core import index as indexes
 from policyd.core.errors import CannotJudge, PolicydError
 from policyd.core.evaluate import Outcome, Violation
-from policyd.core.facts import ZERO, Books, Update, Who
+from policyd.core.facts import ZERO, Update, Who
 from policyd.core.index import Index
 from policyd.core.paused import Pause, observed
 from policyd.core.policy import Active, Mode
@@ -328,20 +328,11 @@ def _entry(site: _Site, judgement: Judgement) -> dict[str, object]:
 
 def _rows(updates: Sequence[Update]) -> dict[str, object]:
     """What an update does to dated rows and relations, where it does anything."""
-    told = {update.ref: found for update in updates
-            if update.books and (found := _changed_rows(update.books))}
-    return {"rows": told} if told else {}
-
-
-def _changed_rows(books: Books) -> dict[str, list[str]]:
     from policyd.core import rowchanges
 
-    told = {
-        "added": [f"{row.kind.value} {row.id}" for row in rowchanges.added(books)],
-        "redated": [f"{one.now.kind.value} {one.now.id} to {one.now.last}"
-                    for one in rowchanges.redated(books)],
-        "left": [f"{one.how.value} {one.kind} {one.id}" for one in rowchanges.left(books)]}
-    return {what: found for what, found in told.items() if found}
+    told = {update.ref: found for update in updates
+            if update.books and (found := rowchanges.logged(update.books))}
+    return {"rows": told} if told else {}
 
 
 def _logged(violation: Violation) -> dict[str, str]:

@@ -14,7 +14,7 @@ from policyd.core import operating as acts
 from policyd.core.errors import PolicydError
 from policyd.core.index import Index
 from policyd.core.movement import Movement
-from policyd.gatehouse import strangers
+from policyd.gatehouse import guarded_names, strangers
 
 _REPO = click.argument("repository", type=click.Path(path_type=Path), metavar="REPO")
 
@@ -87,10 +87,8 @@ def _accept(there: operating.Opened, ref: str | None, reason: str, who: str) -> 
 def _movements(there: operating.Opened, index: Index) -> tuple[Movement, ...]:
     settled, moved = indexes.settle(index, {
         ref: there.repo.resolve(ref)[1] for ref in indexes.watched(index)})
-    live = {name: oid for name in there.repo.names("refs/heads/")
-            if any(policy.guards(name) for policy in there.policies)
-            and (oid := there.repo.resolve(name)[1]) is not None
-            and there.repo.resolve(name)[0] == name}
+    live = {name: oid for name in guarded_names(there.repo, there.policies)
+            if (oid := there.repo.resolve(name)[1]) is not None}
     return (*moved, *strangers(settled, live))
 
 

@@ -93,6 +93,16 @@ def left(books: Books) -> tuple[Left, ...]:
     return (*_gone_rows(books), *_relations(books))
 
 
+def logged(books: Books) -> dict[str, list[str]]:
+    """What the decision log says of an update's rows; nothing of what did not happen."""
+    told = {
+        "added": [f"{row.kind.value} {row.id}" for row in added(books)],
+        "redated": [f"{one.now.kind.value} {one.now.id} to {one.now.last}"
+                    for one in redated(books)],
+        "left": [f"{one.how.value} {one.kind} {one.id}" for one in left(books)]}
+    return {what: found for what, found in told.items() if found}
+
+
 def _words(row: DatedRow) -> DatedRow:
     return replace(row, path="", line=0)
 

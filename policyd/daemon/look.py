@@ -27,7 +27,13 @@ from policyd.core.index import Index
 from policyd.core.movement import Movement
 from policyd.core.policy import Active, Policy
 from policyd.core.values import dataclass
-from policyd.gatehouse import Standing, outside_of_pushes, records_of, strangers
+from policyd.gatehouse import (
+    Standing,
+    guarded_names,
+    outside_of_pushes,
+    records_of,
+    strangers,
+)
 from policyd.judge import policies_for
 
 BUDGET, SECONDS = 64 * 1024 * 1024, 10.0
@@ -95,21 +101,15 @@ def _looked(active: Active, index: Index, at: datetime, before: Noted | None) ->
 def _refs(active: Active, index: Index, repo: PushedRepo,
           policies: tuple[Policy, ...]) -> tuple[str, dict[str, str]]:
     """The guarded branches with what they hold, and what stat said before they were read."""
-    names = _guarded_names(repo, policies)
+    names = guarded_names(repo, policies)
     while True:
         seen = refstat.seen(active.settings.state, index.key, index.git_dir, names, active.digest)
-        again = _guarded_names(repo, policies)
+        again = guarded_names(repo, policies)
         if again == names:
             break
         names = again
     found = {name: oid for name in names if (oid := repo.resolve(name)[1]) is not None}
     return seen, found
-
-
-def _guarded_names(repo: PushedRepo, policies: tuple[Policy, ...]) -> list[str]:
-    return sorted(name for name in repo.names("refs/heads/")
-                  if any(policy.guards(name) for policy in policies)
-                  and repo.resolve(name)[0] == name)
 
 
 def _movements(state: str, index: Index, repo: PushedRepo,
