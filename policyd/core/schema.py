@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from policyd.core.authored import PolicyAuthored
 from policyd.core.clauses import ClauseAuthored
 from policyd.core.frozen import plain
+from policyd.core.manual import POLICY, SETTINGS, meanings
 from policyd.core.nodes import Node
 from policyd.core.rule import Rule
 from policyd.core.settings import IDENTITIES, SettingsAuthored
@@ -35,8 +36,8 @@ def of_policy(rules: Sequence[Rule]) -> Schema:
     """A file of HOME/policies. A base, or a file on one, need not be whole: nothing is required."""
     made = _record(PolicyAuthored)
     made["properties"]["rules"] = {
-        "type": "object", "additionalProperties": False, "description": "A rule that is not "
-        "named is off.", "properties": {rule.id: _rule(rule) for rule in rules}}
+        "type": "object", "additionalProperties": False, "description": POLICY["rules"].says,
+        "properties": {rule.id: _rule(rule) for rule in rules}}
     made["properties"]["groups"]["additionalProperties"] = {"anyOf": [
         made["properties"]["groups"]["additionalProperties"],
         {"type": "object", "properties": {"file": {"type": "string"}}, "required": ["file"],
@@ -48,14 +49,15 @@ def of_policy(rules: Sequence[Rule]) -> Schema:
 def of_settings() -> Schema:
     """policyd.yaml."""
     made = _record(SettingsAuthored)
-    made["properties"]["identity"] = {"anyOf": [_identity(name, type_)
-                                                for name, type_ in IDENTITIES.items()]}
+    made["properties"]["identity"] = {
+        "anyOf": [_identity(name, type_) for name, type_ in IDENTITIES.items()],
+        "description": SETTINGS["identity"].says}
     return {"$schema": DIALECT, "title": "policyd.yaml", **made}
 
 
 def _identity(name: str, type_: type[Any]) -> Schema:
     made = _record(type_)
-    made["properties"]["from"] = {"enum": [name]}
+    made["properties"]["from"]["enum"] = [name]
     return made
 
 
@@ -68,11 +70,13 @@ def _rule(rule: Rule) -> Schema:
 
 def _record(type_: type[Any]) -> Schema:
     hints = typing.get_type_hints(type_, include_extras=True)
+    says = meanings(type_)
     properties: Schema = {}
     required: list[str] = []
     for one in dataclasses.fields(type_):
         key = one.metadata.get("key", one.name)
-        properties[key] = {**_type(hints[one.name]), **_default(one)}
+        described = {"description": says[key]} if key in says else {}
+        properties[key] = {**_type(hints[one.name]), **described, **_default(one)}
         if one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
             required.append(key)
     made: Schema = {"type": "object", "additionalProperties": False, "properties": properties}

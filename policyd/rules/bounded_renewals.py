@@ -32,8 +32,10 @@ TIMES: Mapping[str, int] = {"flake": 2, "quarantine": 2, "freeze": 2}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`days`: by kind, how far from today a last day may lie when it is written.
+    """How near and how often.
 
+    `days`: by kind, how far from today a last day may lie when it is written. Kinds that are
+    left out keep these defaults.
     `times`: by kind, how often a row may be renewed. Kinds that are left out keep these defaults.
     `bulk`: so many rows renewed by one push are renewed unread.
     """

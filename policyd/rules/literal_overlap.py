@@ -30,12 +30,14 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./-]{1,40}")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`min_length` in characters; `allow` lists texts and numbers that both sides may share.
+    """What is compared, and what both sides may share.
 
-    `allow_file` is such a list in the repository, one a line, read from the target branch.
+    `min_length`: characters that a literal has at least, to count.
+    `allow`: texts and numbers that both sides may share.
+    `allow_file`: such a list in the repository, one a line, read from the target branch.
     `lookback_days`: what source gained on the target branch in that time counts as gained too.
-
-    `source` and `tests` name the zones that are compared.
+    `source`: the zone of the code.
+    `tests`: the zone of the tests.
     """
 
     min_length: int = 6

@@ -22,8 +22,11 @@ from policyd.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`writers`: a zone, and the groups whose members may change it. `signed`: zones of these
-    that change only in a push with a good signature (`git push --signed`).
+    """Who writes where.
+
+    `writers`: a zone, and the groups whose members may change it.
+    `signed`: zones of these that change only in a push with a good signature
+    (`git push --signed`).
     """
 
     writers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

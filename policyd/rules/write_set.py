@@ -22,7 +22,12 @@ EVERYTHING = "**"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`of`: the group. `may_touch`: zones, and globs (with `/` or `*`). `may_add`: globs."""
+    """What a group may change.
+
+    `of`: the group.
+    `may_touch`: zones, and globs (with `/` or `*`), whose paths it may change.
+    `may_add`: globs whose paths it may add where nothing was before.
+    """
 
     of: str = "agents"
     may_touch: tuple[str, ...] = ()

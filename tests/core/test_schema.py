@@ -48,6 +48,19 @@ def test_the_shipped_schema_is_what_the_types_say():
     assert shipped == schema.of_policy(ALL)
 
 
+def test_the_shipped_schema_of_settings_is_what_the_types_say():
+    shipped = json.loads((POLICIES / "policyd.schema.json").read_bytes())
+    assert shipped == schema.of_settings()
+
+
+def test_an_editor_shows_what_each_key_is_for():
+    for of in (schema.of_policy(ALL), schema.of_settings()):
+        for key, one in of["properties"].items():
+            assert one["description"], key
+    overlap = schema.of_policy(ALL)["properties"]["rules"]["properties"]["literal-overlap"]
+    assert all(one["description"] for one in overlap["properties"].values())
+
+
 def test_the_shipped_policy_fits():
     assert wrong(yaml.safe_load((POLICIES / "default.yaml").read_bytes()),
                  schema.of_policy(ALL)) == []

@@ -6,7 +6,7 @@ import importlib
 
 import click
 
-COMMANDS = ("apply", "catalogue", "explain", "export", "lint", "schema", "test")
+COMMANDS = ("apply", "catalogue", "explain", "export", "lint", "reference", "schema", "test")
 """Each is the `command` of the module of its name; only the chosen one is imported."""
 
 
