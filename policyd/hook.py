@@ -14,6 +14,7 @@ from policyd.adapters import (
     activepolicy,
     clock,
     decisionlog,
+    gateacts,
     gatefiles,
     hints,
     identity,
@@ -28,11 +29,14 @@ from policyd.adapters.gitrepo import PushedRepo
 from policyd.adapters.hookinput import (
     CHECK,
     Line,
+    keep_streams_apart,
     object_folders,
     parse,
     push_options,
+    read,
     scrubbed,
 )
+from policyd.core import breakglass
 from policyd.core import index as indexes
 from policyd.core.errors import CannotJudge, PolicydError
 from policyd.core.evaluate import Outcome, Violation
@@ -90,8 +94,8 @@ def main(home: Path, stdin: bytes | None = None,
     given = dict(os.environ if environment is None else environment)
     state = None
     try:
-        _keep_streams_apart()
-        data = _input() if stdin is None else stdin
+        keep_streams_apart()
+        data = read() if stdin is None else stdin
         active = activepolicy.load(home, OPTIONS)
         state = Path(active.settings.state)
         code = ACCEPTED
@@ -100,20 +104,6 @@ def main(home: Path, stdin: bytes | None = None,
     except BaseException as error:
         return _unjudged(error, incidents.report(state, "hook", error), given)
     return _followed(state, data, given) if code == ACCEPTED else code
-
-
-def _keep_streams_apart() -> None:
-    """Where a stream was closed, no file that is opened later may take its number."""
-    for stream in range(3):
-        try:
-            os.fstat(stream)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
-
-
-def _input() -> bytes:
-    """What git wrote; whoever closed standard input on the way handed on nothing."""
-    return sys.stdin.buffer.read() if sys.stdin is not None else b""
 
 
 def _git_dir(given: Mapping[str, str]) -> str:
@@ -206,11 +196,13 @@ def _judged(site: _Site, lines: Sequence[Line]) -> int:
         push_id = decisionlog.append(site.state, {**entry, "key": key})
         _tell(_told(site, judgement, push_id), site.given)
         return REFUSED
-    push_id = decisionlog.record(site.state, key, entry)
+    let = judgement.let
+    push_id = decisionlog.record(site.state, key, entry) if let is None else \
+        gateacts.let_through(site.state, key, entry, let.use, let.permit)
     hints.leave(site.state, key, hints.Hint(site.git_dir, {
         update.ref: update.new for update in judgement.updates
         if update.guarded and update.branch}))
-    if judgement.verdict.of(Mode.WARN):
+    if let or judgement.verdict.of(Mode.WARN):
         _tell(_told(site, judgement, push_id), site.given)
     _tell(_due(site, key, judgement), site.given)
     return ACCEPTED
@@ -261,7 +253,8 @@ def _judge(site: _Site, key: str, lines: Sequence[Line]) -> Judgement:
         git_dir=_place(site, key), name=site.repository)
     standing = Standing(site.state, key, gatefiles.acts(site.state, key), movements)
     request = Request(site.git_dir, site.repository, scrubbed(site.given), site.pusher, site.at,
-                      standing, site.who.credential, site.signed)
+                      standing, site.who.credential, site.signed,
+                      breakglass.asked(push_options(site.given)))
     return judge(request, site.active, repo, resolve(repo, lines), index)
 
 
@@ -312,7 +305,8 @@ def _told(site: _Site, judgement: Judgement, push_id: str, *, check: str | None 
 
     gate = next((u.gate for u in judgement.updates if u.ref == check), None)
     told = telling.Answer(push_id, judgement.pusher, judgement.verdict,
-                          judgement.blocks(push_id), check, gate, judgement.today)
+                          judgement.blocks(push_id), check, gate, judgement.today,
+                          judgement.use, judgement.no_override)
     return telling.answer(told, everything=JSON_OPTION in push_options(site.given))
 
 
@@ -323,6 +317,7 @@ def _entry(site: _Site, judgement: Judgement) -> dict[str, object]:
         "updates": indexes.logged(judgement.updates),
         "findings": [_logged(v) for v in judgement.verdict.violations],
         **_rows(judgement.updates), **({"paused": True} if site.pause else {}),
+        **_excuse(judgement),
         "ms": {rule: round(spent, 2) for rule, spent in judgement.verdict.spent.items()}}
 
 
@@ -333,6 +328,14 @@ def _rows(updates: Sequence[Update]) -> dict[str, object]:
     told = {update.ref: found for update in updates
             if update.books and (found := rowchanges.logged(update.books))}
     return {"rows": told} if told else {}
+
+
+def _excuse(judgement: Judgement) -> dict[str, object]:
+    """What let the push through that rules refused, or why what it asked for did not."""
+    if judgement.let is None:
+        return {"no_override": judgement.no_override} if judgement.no_override else {}
+    use = judgement.let.use
+    return {"excused": {"by": use.by, "reason": use.reason, "operator": use.operator}}
 
 
 def _logged(violation: Violation) -> dict[str, str]:

@@ -15,8 +15,9 @@ from policyd.adapters.gitchild import GitChild
 from policyd.adapters.gitrepo import Missing, PushedRepo
 from policyd.adapters.hookinput import Line
 from policyd.adapters.look import Look, RefLine
-from policyd.core import gates
+from policyd.core import breakglass, gates
 from policyd.core import index as indexes
+from policyd.core.breakglass import Asked, Permit, Use
 from policyd.core.errors import CannotJudge
 from policyd.core.evaluate import Outcome, Verdict, enforces, evaluate, needs_of, together
 from policyd.core.facts import ZERO, Need, Pusher, Situation, Update, Who
@@ -47,6 +48,16 @@ class Request:
     """What the server let in, where it says so."""
     signed: bool = False
     """Whether the push is signed, by a key that the server trusts."""
+    override: Asked | None = None
+    """The override that its pusher asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class LetThrough:
+    """How a push passes that rules refuse, and the permit that it uses up."""
+
+    use: Use
+    permit: Permit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +78,23 @@ class Judgement:
     updates: tuple[Update, ...]
     pusher: Pusher
     parts: tuple[_Judged, ...]
+    let: LetThrough | None = None
+    no_override: str = ""
+    """Why the override that was asked for does not help, a sentence's end."""
 
     @property
     def today(self) -> date:
         """The day of the first policy; they differ only by their time zones."""
         return self.parts[0].given.today
 
+    @property
+    def use(self) -> Use | None:
+        return None if self.let is None else self.let.use
+
     def blocks(self, push_id: str) -> dict[int, Block]:
-        """What mends each enforced finding, by its position among them."""
+        """What mends each enforced finding, by its position among them; none where it passes."""
+        if self.verdict.outcome is Outcome.ACCEPTED:
+            return {}
         from policyd.adapters.mend import Mending
         from policyd.core.repair import advice, block
 
@@ -99,7 +119,47 @@ def judge(request: Request, active: Active, repo: PushedRepo, lines: Sequence[Re
     verdict = together(tuple(part.verdict for part in parts))
     updates = tuple(_combined([part.given.updates[n] for part in parts])
                     for n in range(len(parts[0].given.updates)))
-    return Judgement(verdict, updates, parts[0].given.pusher, parts)
+    judgement = Judgement(verdict, updates, parts[0].given.pusher, parts)
+    return _let_through(request, judgement) if verdict.outcome is Outcome.REFUSED else judgement
+
+
+def _let_through(request: Request, refused: Judgement) -> Judgement:
+    """A refused push, let through where an override or a permit does it; else why none does."""
+    rules = tuple(dict.fromkeys(v.rule.id for v in refused.verdict.of(Mode.ENFORCE)))
+    use = Use("override", refused.updates[0].ref, refused.pusher.name or "", "", rules,
+              request.at.isoformat(timespec="milliseconds"), more=len(refused.updates) - 1)
+    excused = replace(refused, verdict=replace(refused.verdict, excused=True))
+    why = _no_override(request.override, refused.parts)
+    if request.override is not None and not why:
+        return replace(excused, let=LetThrough(replace(use, reason=request.override.reason)))
+    permit = _permit(request, refused)
+    if permit is None:
+        return replace(refused, no_override=why)
+    use = replace(use, by="permit", reason=permit.reason, operator=permit.operator)
+    return replace(excused, let=LetThrough(use, permit))
+
+
+def _no_override(asked: Asked | None, parts: Sequence[_Judged]) -> str:
+    """Each policy that refuses must let this pusher override all that it refuses."""
+    if asked is None or asked.fault:
+        return asked.fault if asked else ""
+    for part in parts:
+        refusing = [v.rule.id for v in part.verdict.of(Mode.ENFORCE)]
+        beyond = breakglass.out_of_reach(part.policy.override, part.given.pusher.groups, refusing)
+        if refusing and beyond is None:
+            return f"it is not for {part.given.pusher.name or 'who has no name'}"
+        if beyond:
+            return f"it does not reach {', '.join(beyond)}"
+    return ""
+
+
+def _permit(request: Request, refused: Judgement) -> Permit | None:
+    """A permit is for a push of one ref whose history could be looked at, and for nothing else."""
+    update, *others = refused.updates
+    if others or (update.new is not None and (update.peels != "commit" or not update.whole)):
+        return None
+    return breakglass.permit_of(request.standing.acts.permits, (update.ref, update.new or ZERO),
+                                request.pusher, request.credential, request.at)
 
 
 def _combined(views: Sequence[Update]) -> Update:

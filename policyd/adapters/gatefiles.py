@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from policyd.adapters import statefolder
 from policyd.adapters.statefolder import StrPath, because
+from policyd.core.breakglass import Permit, Use
 from policyd.core.errors import CannotJudge
 from policyd.core.frozen import plain, thawed
 from policyd.core.gates import Acts, Telling, Written
@@ -51,6 +52,10 @@ class Noted:
     """What `adapters.refstat` saw, so that an unchanged repository is not looked at again."""
     untold: tuple[Telling, ...] = ()
     """What was not told yet when this was written; empty but for a moment, or after a kill."""
+    permits: tuple[Permit, ...] = ()
+    """What operators let through once, when somebody brings it."""
+    uses: tuple[Use, ...] = ()
+    """Pushes that were let through lately; somebody was told of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,10 @@ class Heartbeat:
     """Whether it has gone over all repositories since it started."""
     lost: str = ""
     """Why events do not arrive, so that only the rescan finds changes; empty when they do."""
+    trouble: str = ""
+    """What is wrong with the home or the program, in one sentence; empty when nothing is."""
+    hooks_broken: int = 0
+    """Repositories whose hook is not as it must be."""
 
 
 def acts(state: StrPath, key: str) -> Acts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 
 from policyd.core.errors import CannotJudge
@@ -27,6 +28,20 @@ class Line:
     old: str
     new: str
     ref: str
+
+
+def keep_streams_apart() -> None:
+    """Where a stream was closed, no file that is opened later may take its number."""
+    for stream in range(3):
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def read() -> bytes:
+    """What git wrote; whoever closed standard input on the way handed on nothing."""
+    return sys.stdin.buffer.read() if sys.stdin is not None else b""
 
 
 def parse(data: bytes) -> tuple[Line, ...]:

@@ -26,6 +26,7 @@ COMMANDS = {
     "log": "policyd.cli.log",
     "movement": "policyd.cli.movement",
     "pause": "policyd.cli.pause",
+    "permit": "policyd.cli.permit",
     "policy": "policyd.cli.policy",
     "retire": "policyd.cli.retire",
     "serve": "policyd.cli.serve",

@@ -47,8 +47,12 @@ def _totals(summary: Summary) -> str:
     totals = summary.totals
     text = (f"pushes: {totals['accepted']} accepted, {totals['refused']} refused, "
             f"{totals['unjudged']} could not be judged; checks: {totals['checks']}")
-    passed = totals["accepted_unjudged"]
-    return f"{text}; {passed} of the accepted passed unjudged" if passed else text
+    passed, excused = totals["accepted_unjudged"], totals["excused"]
+    if passed:
+        text += f"; {passed} of the accepted passed unjudged"
+    if excused:
+        text += f"; {excused} of the accepted passed by a permit or an override"
+    return text
 
 
 def _rules(rows: Sequence[Row]) -> Table:

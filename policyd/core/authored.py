@@ -21,6 +21,7 @@ from policyd.core.policy import (
     Clause,
     Mode,
     NamePattern,
+    Override,
     Pattern,
     Places,
     Policy,
@@ -116,6 +117,14 @@ class PlacesAuthored:
 
 
 @dataclass(frozen=True, slots=True)
+class OverrideAuthored:
+    """`override:` of a policy: which groups may override which rules with a reason."""
+
+    groups: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyAuthored:
     """A file of HOME/policies. Rules stay nodes: their options are typed by the rules."""
 
@@ -139,6 +148,7 @@ class PolicyAuthored:
     records: PlacesAuthored = field(default_factory=PlacesAuthored)
     records_from: Mapping[Annotated[NamePattern, branch_pattern], Branch] = field(
         default_factory=dict)
+    override: OverrideAuthored = field(default_factory=OverrideAuthored)
 
 
 def compile_policy(node: Node, name: str, rules: Mapping[str, Rule], *,
@@ -150,6 +160,7 @@ def compile_policy(node: Node, name: str, rules: Mapping[str, Rule], *,
     faults: list[Fault] = []
     authored = decoding.attempt(node, PolicyAuthored, faults)
     faults.extend(_meaningless(node, knows_timezone))
+    faults.extend(clauses.faults_of_override(node, rules))
     listed = tuple(clauses.clauses(node, rules, faults))
     if faults or authored is None:
         raise FileInvalid(in_order(faults))
@@ -233,6 +244,7 @@ def _policy(authored: PolicyAuthored, name: str, listed: tuple[Clause, ...],
         mirror=authored.mirror,
         records=_places(authored.records),
         records_from=tuple(authored.records_from.items()),
+        override=Override(authored.override.groups, authored.override.rules),
     )
 
 
@@ -295,8 +307,8 @@ def _unknown_timezone(node: Node, knows_timezone: Callable[[str], bool]) -> Iter
 
 def _undefined_groups(node: Node) -> Iterator[Fault]:
     groups = nodes.keys(node, "groups")
-    for key in ("creators", "rewriters", "queues"):
-        listed = nodes.get(node, key)
+    for listed in (nodes.get(node, "creators"), nodes.get(node, "rewriters"),
+                   nodes.get(node, "queues"), nodes.get(nodes.get(node, "override"), "groups")):
         for item in listed.items if isinstance(listed, nodes.Sequence) else ():
             if isinstance(item, nodes.Scalar) and item.text not in groups:
                 yield item.fault(decoding.unknown("group", item.text, sorted(groups)))

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from policyd.core.policy import Active, Bounds, Clause, NamePattern, Policy, Settings
+from policyd.core.policy import Active, Bounds, Clause, NamePattern, Override, Policy, Settings
 from policyd.core.values import dataclass
 
 
@@ -54,6 +54,8 @@ def _policy(policy: Policy) -> Iterator[tuple[str, str]]:
     yield "together", policy.together.value
     yield "queues", ", ".join(policy.queues)
     yield "mirror", str(policy.mirror).lower()
+    if policy.override != Override():
+        yield "override", text(policy.override)
     yield from _bounds(policy.bounds)
     for zone in policy.zones:
         yield f"zones.{zone.name}", ", ".join(p.glob for p in zone.patterns)

@@ -19,6 +19,9 @@ from policyd.core.values import dataclass
 ALWAYS = ("ordinary-refs", "ordinary-tree")
 """Without these two no other rule holds: they enforce as soon as any rule does."""
 
+NEVER_OVERRIDDEN = frozenset({"separate-authorship", "protected-writers", *ALWAYS})
+"""What keeps a patch from its own exam is not given up by who pushes, whatever the reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClauseAuthored:
@@ -87,6 +90,19 @@ def zones_of_rules(node: Node, listed: tuple[Clause, ...], known: frozenset[str]
             if glob not in made:
                 made.add(glob)
                 yield Zone(glob, (pattern,))
+
+
+def faults_of_override(node: Node, rules: Mapping[str, Rule]) -> Iterator[Fault]:
+    """Rules under `override:` that are none, or that nobody overrides."""
+    listed = nodes.get(nodes.get(node, "override"), "rules")
+    for item in listed.items if isinstance(listed, nodes.Sequence) else ():
+        if not isinstance(item, nodes.Scalar):
+            continue
+        if item.text not in rules:
+            yield item.fault(decoding.unknown("rule", item.text, list(rules)))
+        elif item.text in NEVER_OVERRIDDEN:
+            yield item.fault(f"nobody overrides {item.text}; an operator lets one push through "
+                             "with `policyd permit`")
 
 
 def _named(node: Node, rules: Mapping[str, Rule],

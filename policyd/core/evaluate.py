@@ -41,10 +41,13 @@ class Verdict:
 
     violations: tuple[Violation, ...] = ()
     spent: Mapping[str, float] = field(default_factory=dict)
+    excused: bool = False
+    """Whether a permit or an override lets it through, whatever was found."""
 
     @property
     def outcome(self) -> Outcome:
-        return Outcome.REFUSED if self.of(Mode.ENFORCE) else Outcome.ACCEPTED
+        refused = self.of(Mode.ENFORCE) and not self.excused
+        return Outcome.REFUSED if refused else Outcome.ACCEPTED
 
     def of(self, mode: Mode) -> tuple[Violation, ...]:
         return tuple(v for v in self.violations if v.mode is mode)

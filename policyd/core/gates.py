@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from enum import Enum
 
 from policyd.core import calendar
+from policyd.core.breakglass import Permit, Use
 from policyd.core.movement import Movement
 from policyd.core.rows import DATED, DatedRow, Drift, Identity, Kind, Records
 from policyd.core.values import dataclass
@@ -83,10 +84,14 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True)
 class Acts:
-    """What operators did to the gates of one repository; waivers stay, since each row has one."""
+    """What operators did to one repository; waivers stay, since each row has one."""
 
     holds: tuple[Hold, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    permits: tuple[Permit, ...] = ()
+    """Not used yet; those that are over go when the next one comes."""
+    uses: tuple[Use, ...] = ()
+    """Pushes that were let through lately, the newest last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +225,8 @@ class Event(Enum):
     """Closed before and after, for other reasons."""
     DUE = "due"
     """A row ends soon."""
+    EXCUSED = "excused"
+    """A push was let through by a permit or an override."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +239,7 @@ class Telling:
     row: DatedRow | None = None
     days: int | None = None
     """Days until the row's last day."""
+    use: Use | None = None
 
 
 def plan(want: Gate, have: Written | None, rows: Iterable[DatedRow], today: date,

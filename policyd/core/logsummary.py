@@ -84,7 +84,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The whole of it. `totals` are accepted, refused, unjudged, checks and accepted_unjudged."""
+    """`totals` are accepted, refused, unjudged, checks, accepted_unjudged and excused."""
 
     totals: Mapping[str, int]
     rows: tuple[Row, ...]
@@ -105,6 +105,8 @@ class _Decision:
     """Rule, mode, ref, says."""
     ms: Mapping[str, float]
     passed_unjudged: bool
+    excused: bool
+    """Whether a permit or an override let it through."""
 
 
 @dataclass(slots=True)
@@ -151,7 +153,7 @@ class Tally:
     def summary(self) -> Summary:
         order = sorted(self._rows, key=lambda key: (key[0], _STRICTEST_FIRST.index(key[1])))
         totals = {name: self._totals[name]
-                  for name in (*_VERDICTS.values(), "accepted_unjudged")}
+                  for name in (*_VERDICTS.values(), "accepted_unjudged", "excused")}
         costs = tuple(_cost(rule, self._costs[rule]) for rule in sorted(self._costs))
         return Summary(totals, tuple(_row(key, self._rows[key]) for key in order), costs,
                        self._unreadable, tuple(self._places))
@@ -165,6 +167,7 @@ class Tally:
     def _count(self, decision: _Decision, moment: datetime, line: bytes) -> None:
         self._totals[decision.total] += 1
         self._totals["accepted_unjudged"] += decision.passed_unjudged
+        self._totals["excused"] += decision.excused
         for rule, spent in decision.ms.items():
             self._costs.setdefault(rule, Counter())[spent] += 1
         if decision.findings and decision.total != "checks":
@@ -201,7 +204,8 @@ def _decision(entry: Entry) -> _Decision | None:
         return None
     return _Decision(total, _name(fields.get("repository")), _name(fields.get("pusher")),
                      tuple(_findings(fields.get("findings", []))), _ms(fields.get("ms", {})),
-                     passed_unjudged=total == "accepted" and "incident" in fields)
+                     passed_unjudged=total == "accepted" and "incident" in fields,
+                     excused=total == "accepted" and "excused" in fields)
 
 
 def _name(value: object) -> str | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from policyd.core.authored import BoundsAuthored, PlacesAuthored, PolicyAuthored
+from policyd.core.authored import BoundsAuthored, OverrideAuthored, PlacesAuthored, PolicyAuthored
 from policyd.core.clauses import ClauseAuthored
 from policyd.core.settings import (
     IDENTITIES,
@@ -97,6 +97,17 @@ POLICY = {
     "records_from": Key(
         "Guarded branches whose gate reads the records of another guarded branch.",
         'records_from: {"release/*": main}', 'records_from: {"release/*": develop}'),
+    "override": Key(
+        "Break-glass: who passes rules with `git push -o policyd.override=\"REASON\"`; off where "
+        "no group or no rule is listed.",
+        "override: {groups: [maintainers], rules: [gate-open]}",
+        "override: {groups: [maintainers], rules: [ordinary-refs]}"),
+}
+
+OVERRIDE = {
+    "groups": Key("Groups whose members may override."),
+    "rules": Key("The rules that they may override; never separate-authorship, "
+                 "protected-writers, ordinary-refs or ordinary-tree."),
 }
 
 BOUNDS = {
@@ -179,6 +190,7 @@ IDENTITY = {
 
 OF: Mapping[type[Any], Mapping[str, Key]] = {
     PolicyAuthored: POLICY, BoundsAuthored: BOUNDS, PlacesAuthored: RECORDS,
+    OverrideAuthored: OVERRIDE,
     ClauseAuthored: CLAUSE, SettingsAuthored: SETTINGS, ServiceAuthored: SERVICE,
     WebhookAuthored: WEBHOOK, EnrolmentAuthored: ENROLMENT,
     **{kind: IDENTITY for kind in IDENTITIES.values()}}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from policyd.core.breakglass import Use
 from policyd.core.gates import Event, Reason, Telling
 from policyd.core.render import printable
 from policyd.core.rows import DatedRow
@@ -24,15 +25,17 @@ _SAYS = {Event.CLOSED: "is closed", Event.OPENED: "is open again",
 
 
 def name(telling: Telling) -> str:
-    """The event's name: `gate.closed`, `gate.opened`, `gate.changed`, `row.due`."""
-    return "row.due" if telling.event is Event.DUE else f"gate.{telling.event.value}"
+    """`gate.closed`, `gate.opened`, `gate.changed`, `row.due`, or `push.excused`."""
+    what = {Event.DUE: "row", Event.EXCUSED: "push"}.get(telling.event, "gate")
+    return f"{what}.{telling.event.value}"
 
 
 def notice(telling: Telling, *, repository: str, at: str, policy_digest: str) -> Notice:
     """All keys are always there; what a thing is not about is None.
 
     `reasons` are those that close the gate, for `gate.opened` those that did; at most
-    MOST_REASONS of them, `more` counts the others. `row` and `days` are those of `row.due`.
+    MOST_REASONS of them, `more` counts the others. `row` and `days` are those of `row.due`,
+    `use` that of `push.excused`.
     """
     branch = telling.ref.removeprefix("refs/heads/")
     return {
@@ -42,7 +45,8 @@ def notice(telling: Telling, *, repository: str, at: str, policy_digest: str) ->
         "reasons": [_reason(reason) for reason in telling.reasons[:MOST_REASONS]],
         "more": max(len(telling.reasons) - MOST_REASONS, 0),
         "row": None if telling.row is None else _row(telling.row),
-        "days": telling.days}
+        "days": telling.days,
+        "use": None if telling.use is None else _use(telling.use)}
 
 
 def _reason(reason: Reason) -> Notice:
@@ -58,7 +62,18 @@ def _row(row: DatedRow) -> Notice:
             "reason": _text(row.reason), "last": row.last.isoformat() if row.last else None}
 
 
+def _use(use: Use) -> Notice:
+    return {"by": use.by, "pusher": _text(use.pusher), "operator": _text(use.operator),
+            "reason": _text(use.reason), "rules": list(use.rules), "at": use.at,
+            "more": use.more}
+
+
 def _sentence(telling: Telling) -> str:
+    if telling.use is not None:
+        use = telling.use
+        operator = f" of {_line(use.operator)}" if use.operator else ""
+        return (f"took a push of {_line(use.pusher)} that {', '.join(use.rules)} would refuse, by "
+                f"{use.by}{operator}: {_line(use.reason)}")
     if telling.row is not None:
         row = telling.row
         return (f"has a row that ends {_when(telling.days)}: {_line(row.id)} "

@@ -137,6 +137,14 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
+class Override:
+    """Whose pushes pass rules, with a reason; off where no group or no rule is listed."""
+
+    groups: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """One policy file, compiled."""
 
@@ -161,6 +169,7 @@ class Policy:
     records: Places = field(default_factory=Places)
     records_from: tuple[tuple[NamePattern, str], ...] = ()
     """Guarded branches whose gate reads the records of another one, given by its full name."""
+    override: Override = field(default_factory=Override)
 
     def reads_from(self, ref: str) -> str:
         """The branch whose records the gate of a guarded branch reads; most read their own."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from policyd.core import calendar, closure, render
-from policyd.core.evaluate import Verdict, Violation
+from policyd.core.breakglass import Use
+from policyd.core.evaluate import Outcome, Verdict, Violation
 from policyd.core.facts import Pusher
 from policyd.core.gates import SOON, Gate, closes_on
 from policyd.core.paused import Pause
@@ -37,11 +38,19 @@ class Answer:
     gate: Gate | None = None
     """The branch's gate, for a question."""
     today: date = date.min
+    use: Use | None = None
+    """What lets the push through that rules refuse."""
+    no_override: str = ""
+    """Why the override that was asked for does not help."""
+
+    @property
+    def refused(self) -> bool:
+        return self.verdict.outcome is Outcome.REFUSED
 
 
 def answer(told: Answer, *, everything: bool) -> str:
     """All lines; empty when there is nothing to say. `everything` makes the last one whole."""
-    text = _question(told) if told.check is not None else _push(told)
+    text = _excuse(told) + (_question(told) if told.check is not None else _push(told))
     if not everything:
         return text
     lines = text.splitlines()
@@ -73,6 +82,18 @@ def due(rows: Sequence[DatedRow], branch: str, today: date) -> str:
     if len(rows) > SHOWN:
         lines.append(f"  and {len(rows) - SHOWN} more; see `policyd status`\n")
     return "".join(lines)
+
+
+def _excuse(told: Answer) -> str:
+    """Before all else: what lets the push through, or why what was asked for does not."""
+    if told.no_override:
+        return _lines(f"policyd: override: no effect: {told.no_override}")
+    if told.use is None:
+        return ""
+    by = f", by {told.use.operator}" if told.use.operator else ""
+    does = "let through and logged" if told.check is None else "would be let through"
+    return _lines(f"policyd: {told.use.by}{by}: {', '.join(told.use.rules)} would refuse this; "
+                  f"{does}: {told.use.reason}")
 
 
 def _due(row: DatedRow, branch: str, today: date) -> str:
@@ -108,7 +129,7 @@ def whole(told: Answer) -> str:
     enforced = told.verdict.of(Mode.ENFORCE)
     found = [_finding(v, told.blocks.get(n)) for n, v in enumerate(enforced)]
     found += [_finding(v, None) for v in told.verdict.of(Mode.WARN)]
-    after = told.blocks[0].next.value if enforced else "push"
+    after = told.blocks[0].next.value if told.refused else "push"
     return "policyd " + json.dumps(
         {"id": told.push_id, "verdict": told.verdict.outcome.value, "findings": found,
          "next": after}, separators=(",", ":"))
@@ -116,7 +137,7 @@ def whole(told: Answer) -> str:
 
 def _push(told: Answer) -> str:
     enforced, warned = told.verdict.of(Mode.ENFORCE), told.verdict.of(Mode.WARN)
-    if enforced:
+    if told.refused:
         return _rejection(told, enforced)
     return render.warning(warned, told.pusher) if warned else ""
 
@@ -124,7 +145,7 @@ def _push(told: Answer) -> str:
 def _question(told: Answer) -> str:
     branch = str(told.check).removeprefix("refs/heads/")
     enforced, warned = told.verdict.of(Mode.ENFORCE), told.verdict.of(Mode.WARN)
-    if enforced:
+    if told.refused:
         return (_lines(f"policyd: check: {branch} would refuse this") + _gate(told, branch)
                 + _rejection(told, enforced))
     warnings = render.warning(warned, told.pusher) if warned else ""

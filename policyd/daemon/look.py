@@ -91,11 +91,14 @@ def _looked(active: Active, index: Index, at: datetime, before: Noted | None) ->
     movements = _movements(state, index, repo, live)
     files = outside_of_pushes(git_dir, repo, Standing(state, index.key), budget=BUDGET,
                               seconds=SECONDS)
-    found = _gates(policies, live, repo, files, at, gatefiles.acts(state, index.key), movements)
+    acts = gatefiles.acts(state, index.key)
+    found = _gates(policies, live, repo, files, at, acts, movements)
     written, tellings = _planned(found, before, policies[0], at)
-    return Looked(Noted(name, git_dir, written, at.isoformat(), active.digest, live,
-                        None if found.next is None else found.next.isoformat(), "", seen),
-                  (*(before.untold if before else ()), *tellings))
+    ahead = None if found.next is None else found.next.isoformat()
+    noted = Noted(name, git_dir, written, at.isoformat(), active.digest, live, ahead, "", seen,
+                  permits=acts.permits, uses=acts.uses)
+    return Looked(noted, (*(before.untold if before else ()), *tellings,
+                          *_let_through(acts, before)))
 
 
 def _refs(active: Active, index: Index, repo: PushedRepo,
@@ -150,6 +153,14 @@ def _planned(found: _Gates, before: Noted | None, policy: Policy,
         written[ref], told = gates.plan(gate, have.get(ref), gate.soon, today, at.isoformat())
         tellings += told
     return written, tuple(tellings) + tuple(_gone(have, found.gates))
+
+
+def _let_through(acts: Acts, before: Noted | None) -> Iterator[Telling]:
+    """Pushes that were let through since the last look."""
+    told = before.uses if before else ()
+    for use in acts.uses:
+        if use not in told:
+            yield Telling(Event.EXCUSED, use.ref, use=use)
 
 
 def _gone(have: Mapping[str, Written], gates_now: Mapping[str, Gate]) -> Iterator[Telling]:

@@ -171,7 +171,7 @@ def reported(home: Path, capsys: pytest.CaptureFixture[str], *options: str) -> d
 def test_the_report_counts_by_rule_and_mode(busy: Path, capsys: pytest.CaptureFixture[str]):
     told = reported(busy, capsys)
     assert told["totals"] == {"accepted": 4, "refused": 2, "unjudged": 1, "checks": 1,
-                              "accepted_unjudged": 1}
+                              "accepted_unjudged": 1, "excused": 0}
     assert [(row["rule"], row["mode"], row["pushes"], row["accepted"], row["findings"],
              row["pushers"]) for row in told["rows"]] == [
         ("ordinary-refs", "enforce", 1, 0, 1, 1),
@@ -207,7 +207,7 @@ def test_days_and_a_repository_narrow_the_report(busy: Path, capsys: pytest.Capt
     assert (one["totals"]["accepted"], one["rows"][0]["findings"]) == (1, 2)
     lib = reported(busy, capsys, "--repo", "team/lib")
     assert lib["totals"] == {"accepted": 0, "refused": 1, "unjudged": 1, "checks": 0,
-                             "accepted_unjudged": 0}
+                             "accepted_unjudged": 0, "excused": 0}
     assert lib["rows"][0]["shares"][0]["pusher"] is None
     assert reported(busy, capsys, "--repo", "none")["rows"] == []
 

@@ -190,6 +190,15 @@ def test_a_fault_stands_where_it_is_mended(old, new, fault):
     ("namespaces: {refs/x: allow}", "11:22: expected one of judge, refuse; found 'allow'"),
     ("together: commit", "11:11: expected one of push, ref; found 'commit'"),
     ("queues: [bots]", "11:10: unknown group 'bots'; known: maintainers"),
+    ("override: {groups: [bots], rules: [apart]}",
+     "11:21: unknown group 'bots'; known: maintainers"),
+    ("override: {groups: [maintainers], rules: [apar]}",
+     "11:43: unknown rule 'apar'; did you mean 'apart'?"),
+    ("override: {rules: [ordinary-tree]}",
+     "11:20: nobody overrides ordinary-tree; an operator lets one push through with `policyd "
+     "permit`"),
+    ("override: {rules: [ordinary-refs]}", None),
+    ("override: [maintainers]", None),
     ("records_from: {\"release/*\": next}", "11:29: 'next' is not guarded, so that its records "
      "prove nothing; add it to `guarded`"),
     ("records_from: {\"release/*\": \"rel*\"}", "11:29: 'rel*' is no branch, such as main"),

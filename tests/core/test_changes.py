@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from policyd.core.changes import Change, changes
-from policyd.core.policy import Active, Bounds, Clause, Mode, Policy, Settings
+from policyd.core.policy import Active, Bounds, Clause, Mode, Override, Policy, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,11 @@ def test_only_what_differs_is_told():
     assert changes(ACTIVE, after) == (
         Change("p: mode", "warn", "enforce"), Change("p: groups.b", None, "y, z"),
         Change("p: rules.r.size", "1", "2"), Change("p: groups.a", "x", None))
+
+
+def test_an_override_that_comes_is_told():
+    after = replace(ACTIVE, policies=(replace(POLICY, override=Override(("a",), ("r",))),))
+    assert changes(ACTIVE, after) == (Change("p: override", None, "groups: a; rules: r"),)
 
 
 def test_the_first_policy_is_all_change():

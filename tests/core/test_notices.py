@@ -6,6 +6,7 @@ from datetime import date
 import pytest
 
 from policyd.core import notices
+from policyd.core.breakglass import Use
 from policyd.core.gates import Cause, Event, Reason, Telling
 from policyd.core.notices import notice
 from policyd.core.rows import DatedRow, Kind
@@ -39,7 +40,20 @@ def test_a_closed_gate_names_everything_that_closes_it():
              "kind": "flake", "owner": "bob", "last": "2026-05-01"},
             {"cause": "moved", "says": "moved past policyd, 0123456789ab to ba9876543210",
              "path": None, "line": None, "row": None, "kind": None, "owner": None, "last": None}],
-        "more": 0, "row": None, "days": None}
+        "more": 0, "row": None, "days": None, "use": None}
+
+
+def test_a_push_that_was_let_through_says_who_how_and_why():
+    use = Use("permit", "refs/heads/main", "mei", "hotfix 12", ("gate-open", "kept-rows"),
+              "2026-05-02T00:00:00+00:00", "root")
+    made = notice(Telling(Event.EXCUSED, "refs/heads/main", use=use), repository="acme/pay",
+                  at="2026-05-02T00:00:01+00:00", policy_digest="ab" * 32)
+    assert (made["event"], made["text"]) == (
+        "push.excused", "acme/pay main took a push of mei that gate-open, kept-rows would refuse, "
+        "by permit of root: hotfix 12")
+    assert made["use"] == {
+        "by": "permit", "pusher": "mei", "operator": "root", "reason": "hotfix 12",
+        "rules": ["gate-open", "kept-rows"], "at": "2026-05-02T00:00:00+00:00", "more": 0}
 
 
 @pytest.mark.parametrize(("event", "reasons", "name", "text"), [

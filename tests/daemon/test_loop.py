@@ -103,6 +103,19 @@ def test_an_operators_act_is_seen(site):
     assert daemon.gate().is_open
 
 
+def test_a_push_that_was_let_through_is_told_once(site):
+    site.edit_policy("\nrules:", "\noverride: {groups: [maintainers], rules: [gate-open]}\nrules:")
+    daemon = Daemon(site)
+    assert site.policyd("gate", "hold", str(site.server), "main", "--reason", "drill") == 0
+    daemon.look()
+    site.commit({"src/app.py": "x = 1\n"})
+    assert site.push("-o", "policyd.override=ticket 77", f"HEAD:{MAIN}") == 0, site.err
+    daemon.look()
+    daemon.look()
+    assert daemon.heard.events() == [Event.CLOSED, Event.EXCUSED]
+    assert [use.rules for use in daemon.noted().uses] == [("gate-open",)]
+
+
 def test_another_policy_counts_from_the_next_tick_on(site):
     daemon = Daemon(site)
     daemon.look()

@@ -25,6 +25,7 @@ from pushes import (
     MIXED,
     ODD,
     ORACLE,
+    Build,
     after_main_gained,
     apart_on_two_refs,
     both_refs_mixed,
@@ -65,9 +66,11 @@ from records_made import (
     table,
     today,
 )
-from sites import Site
+from sites import MAIN, Files, Site
 
-from policyd.adapters import gatefiles
+from policyd.adapters import gatefiles, repoindex
+from policyd.core.breakglass import Permit
+from policyd.core.gates import Acts
 from policyd.core.paused import Pause
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -191,6 +194,30 @@ def paused(site: Site) -> None:
     now = datetime.now(UTC).replace(microsecond=0)
     gatefiles.store_pause(str(site.state), Pause(
         (now + timedelta(minutes=30)).isoformat(), "fire drill", "ops", now.isoformat()))
+
+
+def overridable(site: Site) -> None:
+    """A hold of ops that a maintainer may override."""
+    held(site)
+    site.edit_policy("\nrules:", "\noverride: {groups: [maintainers], rules: [gate-open]}\nrules:")
+
+
+def overriding(files: Files, to: str = "main") -> Build:
+    """A push that asks for it."""
+    pushed = commits(files, to=to)
+    return lambda site: ("-o", "policyd.override=the rate server is down, ticket 77",
+                         *pushed(site))
+
+
+def permitted(files: Files) -> Build:
+    """A push that ops lets agent-7 make."""
+    def build(site: Site) -> tuple[str, ...]:
+        refspec = commits(files)(site)
+        end = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=30)
+        gatefiles.store_acts(str(site.state), repoindex.key_of(str(site.server)), Acts(permits=(
+            Permit(MAIN, site.tip(), "agent-7", end.isoformat(), "hotfix 12", "ops", ""),)))
+        return refspec
+    return build
 
 
 def soon(site: Site) -> None:
@@ -360,6 +387,13 @@ MESSAGES = {
     # what an accepted push is told
     "note-soon": Told(commits({"docs/a.md": "a\n"}), who="alice", code=0, before=soon),
     "note-paused": Told(commits(MIXED), code=0, before=paused),
+    # break-glass
+    "note-override": Told(overriding(SOURCE), who="alice", code=0, before=overridable),
+    "note-permit": Told(permitted(MIXED), code=0),
+    "override-not-for": Told(overriding(SOURCE), before=overridable),
+    "override-beyond": Told(overriding(MIXED), who="alice", before=overridable),
+    "check-override": Told(overriding(SOURCE, to="refs/check/main"), who="alice",
+                           before=overridable),
     # questions
     "check-closed": Told(commits({"docs/a.md": "a\n"}, to="refs/check/main"), before=all_due),
     "check-closed-refused": Told(commits(SOURCE, to="refs/check/main"), before=due),
@@ -441,7 +475,7 @@ def settled(told: str, site: Site) -> str:
 
 FILES = sorted({*(f"{name}.txt" for name in (*MESSAGES, *EMPTY)),
                 *(os.listdir(GOLDEN) if GOLDEN.is_dir() else ())})
-START = re.compile(r"policyd: (?!check: \S+ would |check: |could not be judged)")
+START = re.compile(r"policyd: (?!check: \S+ would |check: |could not be judged|override: )")
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -453,7 +487,8 @@ def test_a_message_has_its_form(file):
     long = [line for line in lines if len(line) > WIDTH and not line.startswith("  ")]
     assert long == []
     if file.startswith("note"):
-        assert all(line.startswith(("policyd: note: ", "policyd: paused ", "  "))
+        assert all(line.startswith(("policyd: note: ", "policyd: paused ", "policyd: override: ",
+                                    "policyd: permit, by ", "  "))
                    for line in (*lines, last))
         return
     if file.startswith("warning"):
