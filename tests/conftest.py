@@ -8,6 +8,7 @@ import site as python_site
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,17 @@ def pytest_configure() -> None:
     """Nothing of git's in the caller's environment may lead a test elsewhere."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         del os.environ[name]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which servers no push was tried on, and why."""
+    skipped = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", ()) if "servers" in report.keywords)
+    if skipped:
+        terminalreporter.section("servers")
+    for why, tests in sorted(skipped.items()):
+        terminalreporter.write_line(f"did not run: {why}; tests left out: {tests}")
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ def run(*command: str | Path) -> None:
 
 
 def shell_scripts() -> list[Path]:
-    places = ["install.sh", ".ci/run", "hooks/*", "bench/*.sh"]
+    places = ["install.sh", ".ci/run", "hooks/*", "bench/*.sh", "tests/servers/*.sh"]
     files = [file for pattern in places for file in sorted(ROOT.glob(pattern)) if file.is_file()]
     return [file for file in files if file.read_bytes().split(b"\n")[0].endswith(b"sh")]
 

@@ -39,6 +39,9 @@ class Checkout:
         for name in ("install.sh", "pyproject.toml", *LOCKS):
             shutil.copy(ROOT / name, self.root)
         shutil.copytree(ROOT / ".ci", self.root / ".ci")
+        (self.root / "tests/servers").mkdir(parents=True)
+        self.servers = self.root / "tests/servers/install.sh"
+        self.servers.write_text(f'echo "[servers $*]" >>"{folder}/log"\n')
         self.bin = folder / "bin"
         self.bin.mkdir()
         self.log = folder / "log"
@@ -135,6 +138,24 @@ def test_exit_code_and_arguments_are_those_of_pytest(checkout):
     assert done.returncode == 5
     assert done.stdout.endswith("3 passed\n")
     assert checkout.log.read_text().endswith("[-q][-k][two words]\n")
+
+
+def test_servers_are_installed_where_that_is_asked_for(checkout):
+    checkout.run("./install.sh", "test", "--servers", "-x")
+    *_, installed, tested = checkout.log.read_text().splitlines()
+    assert installed == f"[servers {checkout.root}/.venv/bin/python]"
+    assert tested.endswith("[-q][-x]")
+    checkout.run()
+    assert "servers" not in checkout.log.read_text()
+
+
+def test_why_a_server_is_not_here_is_said_and_stops_nothing(checkout):
+    checkout.servers.write_text("echo only root can install it\n")
+    done = checkout.run(".ci/run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-3:] == [
+        "install.sh: not all servers are here: only root can install it",
+        "install.sh: running the tests", "3 passed"]
 
 
 def test_modules_from_the_outside_are_shut_out(checkout):
