@@ -44,7 +44,7 @@ def test_a_gate_closes_at_midnight_while_nobody_does_anything(site):
         note = site.state / "gates" / f"{key(site)}.json"
         late = note.stat().st_mtime + ahead - datetime.fromisoformat(
             nearly_midnight(0)).timestamp()
-        assert 0 <= late < 5
+        assert -0.01 < late < 5  # a file is dated by a clock that ticks every few milliseconds
         site.commit({"src/app.py": "x = 1\n"})
         assert site.push(f"HEAD:{MAIN}", as_="carol") == 1
         assert serve.ended(signal.SIGTERM) == 0
