@@ -9,10 +9,11 @@ from __future__ import annotations
 import ctypes
 import os
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from shlex import quote
+from shlex import quote, split
 
 from policyd.adapters import repoconfig, shipped, statefolder
 from policyd.adapters.hosts import seat as seats
@@ -75,6 +76,27 @@ def text(program: Path, home: Path, seat: Seat | None = None) -> bytes:
     return head + os.fsencode(spare) + b"[ -x " + rest
 
 
+def named(hook: bytes) -> tuple[Path, Path] | None:
+    """The program and the home that a hook of ours names; None where it names none."""
+    for line in reversed(hook.splitlines()):
+        if line.startswith(b"exec "):
+            with suppress(ValueError):
+                match split(os.fsdecode(line)):
+                    case ["exec", program, "-I", "-m", "policyd", "--home", home, "hook"]:
+                        return Path(program), Path(home)
+            return None
+    return None
+
+
+def is_untouched(hook: bytes, seat: Seat) -> bool:
+    """Whether `text` made it, whichever program and home it names."""
+    told = named(hook)
+    if told is None:
+        return False
+    made = text(*told, seat)
+    return hook.startswith(made) and set(hook[len(made):].splitlines()) <= {_MADE}
+
+
 def is_installed(git_dir: Path) -> bool:
     """Whether the hook is where git looks unless it is told otherwise."""
     return is_there(seats.own(git_dir))
@@ -92,9 +114,13 @@ def is_current(seat: Seat, hook: bytes) -> bool:
         return False
 
 
-def of(git_dir: Path) -> list[Seat]:
-    """Where hooks of this repository stand or may stand, the latest last. Raises CannotJudge."""
-    found = [seats.read(text, git_dir) for text in repoconfig.remembered(git_dir)]
+def of(git_dir: Path, told: Sequence[str] | None = None) -> list[Seat]:
+    """Where hooks of this repository stand or may stand, the latest last. Raises CannotJudge.
+
+    `told` is what its configuration remembers, where that was asked for already.
+    """
+    told = repoconfig.remembered(git_dir) if told is None else told
+    found = [seats.read(text, git_dir) for text in told]
     own = seats.own(git_dir)
     return [own, *found] if is_there(own) and own.path not in [s.path for s in found] else found
 

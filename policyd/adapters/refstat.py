@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 
 _HEADS = "refs/heads/"
@@ -23,6 +23,25 @@ def seen(state: str, key: str, git_dir: str, branches: Iterable[str], digest: st
              *sorted(_folders(os.path.join(git_dir, _HEADS)))]
     marks = (digest, git_dir, *names, *map(_mark, paths))
     return blake2b("\0".join(marks).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+
+
+def whole(paths: Iterable[str], *more: str) -> str:
+    """A text that differs once any of these files is another one, in content, rights or place.
+
+    `more` are texts that count too.
+    """
+    marks = (*more, *(mark for path in paths for mark in (_rights(path, os.lstat),
+                                                          _rights(path, os.stat))))
+    return blake2b("\0".join(marks).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+
+
+def _rights(path: str, stat: Callable[[str], os.stat_result]) -> str:
+    """The time of the last change of the inode: whatever is changed of a file changes it."""
+    try:
+        found = stat(path)
+    except OSError as error:
+        return f"-{error.errno}"
+    return f"{found.st_ctime_ns}:{found.st_ino}:{found.st_mode}:{found.st_uid}"
 
 
 def _folders(top: str) -> Iterator[str]:

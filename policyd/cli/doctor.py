@@ -128,6 +128,8 @@ def _plain(finding: Finding, *, fix: bool) -> dict[str, str]:
     if fix and finding.mend is not None:
         try:
             mended = finding.mend()
+        except PolicydError as error:
+            mended = f"could not be mended: {error}"
         except OSError as error:
             mended = f"could not be mended: {because(error)}"
     return {"weight": finding.weight.value, "check": finding.check, "about": finding.about,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import click
 
-from policyd.adapters import activepolicy, gatefiles, moment, policyfiles, repoindex
+from policyd.adapters import activepolicy, gatefiles, hooknotes, moment, policyfiles, repoindex
 from policyd.adapters.gatefiles import Heartbeat, Noted
 from policyd.cli import OK, operating, statustable
 from policyd.core.errors import CannotJudge, FileInvalid, PolicydError
 from policyd.core.frozen import plain
+from policyd.core.hookstate import Broken
 from policyd.core.policy import Active
 from policyd.core.values import dataclass
 from policyd.rules import OPTIONS
@@ -38,6 +40,8 @@ class Status:
 
 
 @click.command("status")
+    hooks: tuple[Broken, ...] = ()
+    """Hooks that are not as they must be."""
 @click.argument("repository", type=click.Path(path_type=Path), metavar="[REPO]", required=False)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
               show_default=True, help="How the result is printed.")
@@ -66,7 +70,9 @@ def _told(home: Path, repository: Path | None) -> Any:
     alive = beat is not None and _is_alive(beat, now)
     noted = [_noted(active, key, now, believe=alive and repository is None) for key in keys]
     status = Status(now, _daemon(beat, now), alive, _policies(home, active), _pause(active, now),
-                    tuple(sorted(noted, key=lambda one: one.repository)))
+                    tuple(sorted(noted, key=lambda one: one.repository)),
+                    _hooks(home, state, dict(zip(keys, noted, strict=True)), now,
+                           believe=alive and repository is None))
     return as_plain(status)
 
 
@@ -78,6 +84,7 @@ def as_plain(status: Status) -> dict[str, object]:
         "repositories": [_repository(noted, status.now) for noted in status.repositories]}
 
 
+        "hooks": [{**plain(hook), "remedy": hook.remedy} for hook in status.hooks],
 def _repository(noted: Noted, now: datetime) -> dict[str, object]:
     branches = []
     for ref, written in sorted(noted.gates.items()):
@@ -107,6 +114,16 @@ def _is_alive(beat: Heartbeat, now: datetime) -> bool:
 
 
 def _daemon(beat: Heartbeat | None, now: datetime) -> str:
+def _hooks(home: Path, state: str, noted: Mapping[str, Noted], now: datetime, *,
+           believe: bool) -> tuple[Broken, ...]:
+    from policyd.daemon.hooks import broken_now
+
+    known = hooknotes.all_of(state)
+    found = [known[key] for key in noted if key in known] if believe else \
+        broken_now(home, state, noted.items(), now.isoformat(timespec="seconds"))
+    return tuple(sorted(found, key=lambda hook: hook.git_dir))
+
+
     if beat is None:
         return "the daemon does not run; gates hold without it, and nobody is told"
     ago = int((now - datetime.fromisoformat(beat.beat)).total_seconds())
@@ -114,7 +131,9 @@ def _daemon(beat: Heartbeat | None, now: datetime) -> str:
         return (f"the daemon gave its last sign {ago} s ago; gates hold without it, and nobody "
                 "is told")
     lost = f"; {beat.lost}: changes are found by the rescan" if beat.lost else ""
-    return f"the daemon lives: process {beat.pid}, policyd {beat.version}, sign {ago} s ago{lost}"
+    trouble = f"; {beat.trouble}" if beat.trouble else ""
+    return (f"the daemon lives: process {beat.pid}, policyd {beat.version}, sign {ago} s ago{lost}"
+            f"{trouble}")
 
 
 def _policies(home: Path, active: Active) -> str:

@@ -24,6 +24,9 @@ def show(told: Mapping[str, Any]) -> None:
     for sentence in (told["pause"], told["daemon"], told["policies"]):
         if sentence:
             console.print(Text(printable(sentence)), soft_wrap=True)
+    for hook in told["hooks"]:
+        console.print(Text(printable(
+            f"HOOK of {hook['repository']}: {hook['says']}: `{hook['remedy']}`")), soft_wrap=True)
     repositories = told["repositories"]
     console.print(_table(("repository", "branch", "gate", "since", "why"), _gates(repositories)))
     soon = sorted(_soon(repositories))

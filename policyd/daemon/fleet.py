@@ -29,6 +29,7 @@ class Entry:
     due: Mapping[int, int] = field(default_factory=dict)
     """Rows by the step that they stand on."""
     problem: str = ""
+    hook_broken: bool = False
 
 
 class Fleet:

@@ -155,5 +155,6 @@ def _health(figures: Metrics, now: float) -> tuple[int, Mapping[str, object]]:
         return 503, {"ok": False, "reason": "no look yet"}
     late = now - figures.beaten > LATE * max(beat.rescan_seconds, 10.0)
     told: dict[str, object] = {"ok": not late, "heartbeat": beat.beat,
-                               "repositories": beat.repositories, "lost": beat.lost}
+                               "repositories": beat.repositories, "lost": beat.lost,
+                               "trouble": beat.trouble, "hooks_broken": beat.hooks_broken}
     return (503, {**told, "reason": "the last sign is old"}) if late else (200, told)

@@ -20,6 +20,8 @@ from policyd.core.gates import Telling
 from policyd.core.policy import Active
 from policyd.daemon.ahead import Ahead
 from policyd.daemon.fleet import Entry, Fleet
+from policyd.daemon.ground import Ground
+from policyd.daemon.hooks import Hooks, Turned
 from policyd.daemon.look import Looked, look
 from policyd.daemon.newcomers import Newcomers
 from policyd.rules import OPTIONS
@@ -38,6 +40,7 @@ class Voice(Protocol):
     """What the daemon says, wherever it goes; nothing here may fail or block."""
 
     def tells(self, noted: Noted, telling: Telling, at: datetime) -> None: ...
+    def tells_of_hook(self, turned: Turned, at: datetime, digest: str) -> None: ...
     def looked(self, seconds: float) -> None: ...
     def beats(self, beat: Heartbeat, entries: list[Entry]) -> None: ...
     def trouble(self, what: str, **fields: object) -> None: ...
@@ -58,6 +61,8 @@ class Loop:
         self._fleet = Fleet(active.settings.state)
         self._ahead, self._more_ahead = Ahead(), False
         self._newcomers = Newcomers(home)
+        self._hooks = Hooks(home, active.settings.state)
+        self._ground, self._trouble = Ground(home), ""
         self.events: SimpleQueue[tuple[str, str]] = SimpleQueue()
         """("hint", key), ("policy", ""), ("lost", reason), ("rescan", ""), ("stop", "")."""
         self.lost = ""
@@ -237,14 +242,26 @@ class Loop:
 
     def _beat(self, at: datetime) -> None:
         self._started = self._started or at.isoformat()
+        self._stand()
         beat = Heartbeat(os.getpid(), self._started, at.isoformat(), self._version,
                          self._active.digest, len(self._fleet.entries),
-                         self._active.settings.service.rescan_seconds, self._passed, self.lost)
+                         self._active.settings.service.rescan_seconds, self._passed, self.lost,
+                         self._trouble, len(self._hooks.broken))
+        for key, entry in self._fleet.entries.items():
+            entry.hook_broken = key in self._hooks.broken
         try:
             gatefiles.beat(self._active.settings.state, beat)
         except CannotJudge as error:
             self._voice.trouble("the heartbeat cannot be written", reason=str(error))
         self._voice.beats(beat, list(self._fleet.entries.values()))
+
+    def _stand(self) -> None:
+        """Say once that home or program are not as they must be, and once that they are."""
+        before, self._trouble = self._trouble, self._ground.trouble()
+        if self._trouble and self._trouble != before:
+            self._voice.trouble("not all is as it must be", reason=self._trouble)
+        elif before and not self._trouble:
+            self._voice.says("all is as it must be again", before=before)
 
     def _all(self) -> None:
         """Look at everything again, changed or not, from the next turn on."""
@@ -256,11 +273,39 @@ class Loop:
         """A pass over all repositories, one at a time."""
         self._enrol()
         self._known()
+        hooks = self._begin_hooks(force=force)
         for key in list(self._fleet.entries):
             if key in self._fleet.entries and (
                     force or self._fleet.is_dirty(key, self._active.digest)):
                 self._look(key, self._moment())
+            if hooks and key in self._fleet.entries:
+                self._look_at_hook(key)
             yield
+
+    def _begin_hooks(self, *, force: bool) -> bool:
+        if force:
+            self._hooks.again()
+        try:
+            self._hooks.begin()
+        except CannotJudge as error:
+            self._voice.trouble("hooks cannot be looked at", reason=str(error))
+            return False
+        return True
+
+    def _look_at_hook(self, key: str) -> None:
+        """It is told before it is noted: a kill in between tells twice."""
+        entry = self._fleet.entries[key]
+        if not entry.git_dir:
+            return
+        try:
+            at = self._moment()
+            turned = self._hooks.look(key, entry.name, entry.git_dir, at.isoformat())
+            if turned is not None:
+                self._voice.tells_of_hook(turned, at, self._active.digest)
+                self._hooks.note(key, turned)
+                self._next_tick = time.monotonic()  # the figures say it at once
+        except Exception as error:
+            self._voice.fails(f"hook of {key}", error)
 
     def _go_on(self) -> None:
         end = time.monotonic() + SLICE
@@ -289,6 +334,7 @@ class Loop:
             return
         for key in gone:
             gatefiles.forget(self._active.settings.state, key)
+            self._hooks.forget(key)
         if new or gone:
             self._voice.says("repositories came or went", new=len(new), gone=len(gone))
 

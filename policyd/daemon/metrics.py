@@ -20,7 +20,7 @@ from policyd.daemon.fleet import Entry
 
 
 class Metrics:
-    """What is counted. Only closed gates are told by name: open ones are too many.
+    """What is counted. Only closed gates and broken hooks are told by name: others are too many.
 
     `state` is the folder whose decision log is counted. Any thread may ask for the `page`; it is
     always that of one moment.
@@ -41,6 +41,12 @@ class Metrics:
         self._by_name = Gauge("policyd_gate_closed", "1 for each closed gate.",
                               ["repository", "branch"], **made)
         self._moved = Gauge("policyd_movements", "Branches that moved past policyd.", **made)
+        self._hooks = Gauge("policyd_hooks_broken",
+                            "Repositories whose hook is not as it must be.", **made)
+        self._hook_of = Gauge("policyd_hook_broken", "1 for each broken hook.",
+                              ["repository"], **made)
+        self._trouble = Gauge("policyd_trouble",
+                              "1 while home or program are not as they must be.", **made)
         self._due = Gauge("policyd_rows_due", "Rows by the step of their announcement.",
                           ["days"], **made)
         self._look_at = Gauge("policyd_heartbeat_timestamp_seconds", "The last sign.", **made)
@@ -72,6 +78,8 @@ class Metrics:
             self._repositories.set(len(entries))
             self._problems.set(sum(bool(entry.problem) for entry in entries))
             self._gates(entries)
+            self._broken_hooks(entries)
+            self._trouble.set(bool(beat.trouble))
             self._rows(entries)
             if webhook is not None:
                 self._notices(webhook)
@@ -89,6 +97,13 @@ class Metrics:
         for entry in entries:
             for branch in entry.closed:
                 self._by_name.labels(_label(entry.name), _label(branch)).set(1)
+
+    def _broken_hooks(self, entries: Sequence[Entry]) -> None:
+        broken = [entry for entry in entries if entry.hook_broken]
+        self._hooks.set(len(broken))
+        self._hook_of.clear()
+        for entry in broken:
+            self._hook_of.labels(_label(entry.name or entry.git_dir)).set(1)
 
     def _rows(self, entries: Sequence[Entry]) -> None:
         """Steps without a row are 0: what is absent raises no alert and ends none."""

@@ -10,15 +10,18 @@ from typing import Any
 from policyd.adapters import incidents
 from policyd.adapters.gatefiles import Heartbeat, Noted
 from policyd.adapters.webhook import Webhook
-from policyd.core import closure, notices
+from policyd.core import closure, hookstate, notices
 from policyd.core.errors import CannotJudge
 from policyd.core.gates import Event, Telling
+from policyd.core.hookstate import Turn
+from policyd.core.notices import Notice
 from policyd.daemon.fleet import Entry
+from policyd.daemon.hooks import Turned
 from policyd.daemon.metrics import Metrics
 
 _SHOWN = 10
 """Reasons in one line of the log."""
-_LOUD = frozenset({Event.CLOSED, Event.CHANGED})
+_LOUD = frozenset({Event.CLOSED, Event.CHANGED, Event.EXCUSED})
 
 
 class Spoken:
@@ -32,14 +35,24 @@ class Spoken:
         say = self._log.warning if telling.event in _LOUD else self._log.info
         say(name, repository=noted.repository, branch=telling.ref.removeprefix("refs/heads/"),
             **_about(telling))
+        self._put(name, notices.notice(telling, repository=noted.repository, at=at.isoformat(),
+                                       policy_digest=noted.digest))
+
+    def _put(self, name: str, notice: Notice) -> None:
         if self._webhook is None:
             return
         try:
-            self._webhook.put(name, notices.notice(
-                telling, repository=noted.repository, at=at.isoformat(),
-                policy_digest=noted.digest))
+            self._webhook.put(name, notice)
         except CannotJudge as error:
             self.trouble("a notice cannot be queued", reason=str(error))
+
+    def tells_of_hook(self, turned: Turned, at: datetime, digest: str) -> None:
+        name, hook = turned.turn.value, turned.hook
+        say = self._log.warning if turned.turn is Turn.BROKEN else self._log.info
+        say(name, repository=hook.repository, path=hook.git_dir, reason=hook.says,
+            since=hook.since, remedy=hook.remedy)
+        self._put(name, hookstate.notice(turned.turn, hook, at=at.isoformat(),
+                                         policy_digest=digest))
 
     def looked(self, seconds: float) -> None:
         self._metrics.looked(seconds)
@@ -65,6 +78,10 @@ def _about(telling: Telling) -> dict[str, object]:
         row = telling.row
         return {"row": row.id, "kind": row.kind.value, "last": str(row.last), "days": telling.days,
                 "owner": row.owner, "place": f"{row.path}:{row.line}"}
+    if telling.use is not None:
+        use = telling.use
+        return {"by": use.by, "pusher": use.pusher, "operator": use.operator,
+                "rules": list(use.rules), "reason": use.reason, "pushed": use.at}
     return {"reasons": [f"{reason.cause.value}: {closure.brief(reason)}"
                         for reason in telling.reasons[:_SHOWN]],
             "more": max(len(telling.reasons) - _SHOWN, 0)}

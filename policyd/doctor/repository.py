@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from policyd.adapters import hookfiles, repoconfig, repoindex, treepaths
+from policyd.adapters import repoconfig, repoindex, treepaths
 from policyd.adapters.gitrepo import PushedRepo
-from policyd.adapters.hosts import HOSTS
-from policyd.adapters.hosts import seat as seats
-from policyd.adapters.hosts.seat import Seat
 from policyd.adapters.reponame import name_of
 from policyd.adapters.statefolder import because
 from policyd.core.enrolment import guarded_tips
@@ -20,6 +16,7 @@ from policyd.core.errors import CannotJudge, PolicydError
 from policyd.core.policy import Active, Policy
 from policyd.core.values import dataclass
 from policyd.core.zones import ZoneMap
+from policyd.doctor import hook
 from policyd.doctor.findings import Finding, fault, note, warning
 from policyd.judge import policies_for
 
@@ -47,7 +44,7 @@ class Place:
 def look(place: Place) -> Iterator[Finding]:
     """Everything about one repository that its pushes depend on."""
     yield from _key(place)
-    yield from _hook(place)
+    yield from hook.look(hook.Place(place.git_dir, place.home, place.program))
     yield from _owners(place)
     yield from _configuration(place)
     try:
@@ -74,48 +71,6 @@ def _key(place: Place) -> Iterator[Finding]:
         else:
             yield note("enrolment", place.name, f"it was at {index.git_dir} before",
                        "the next push notes where it is")
-
-
-def _hook(place: Place) -> Iterator[Finding]:
-    """The file itself, and whether what runs on this server comes as far as it."""
-    line = f"policyd enroll {place.name}"
-    try:
-        seat = (hookfiles.of(place.git_dir) or [seats.own(place.git_dir)])[-1]
-        faults = list(HOSTS[seat.server].faults(place.git_dir, seat))
-    except CannotJudge as error:
-        yield fault("hook", place.name, str(error), line)
-        return
-    for says, remedy in faults:
-        yield fault("hook", place.name, says, remedy)
-    if not hookfiles.is_there(seat):
-        what = "is not policyd's" if os.path.lexists(seat.path) else "is absent"
-        yield fault("hook", str(seat.path), f"it {what}: pushes are not judged", line)
-        return
-    yield from _file(place, seat)
-    if seat.chained and os.path.lexists(seat.chained) and not os.access(seat.chained, os.X_OK):
-        yield warning("hook", str(seat.chained), "the hook from before policyd is not executable, "
-                      "and does not run", f"chmod +x {seat.chained}, or remove it")
-
-
-def _file(place: Place, seat: Seat) -> Iterator[Finding]:
-    path, found = seat.path, os.stat(seat.path)
-    if not found.st_mode & stat.S_IXUSR or not os.access(path, os.X_OK):
-        yield fault("hook", str(path), "it is not executable: git takes no notice of it",
-                    f"chmod 755 {path}", lambda: _made_executable(path))
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not path.is_symlink():
-        yield fault("hook", str(path), "others than its owner may write it", f"chmod go-w {path}",
-                    lambda: _made_executable(path))
-    if found.st_uid not in (0, os.stat(place.git_dir).st_uid):
-        yield fault("hook", str(path), f"it belongs to uid {found.st_uid}, who is neither root "
-                    "nor the repository's owner", "give it to one of them")
-    if not path.read_bytes().startswith(hookfiles.text(place.program, place.home, seat)):
-        yield warning("hook", str(path), "it names another program or another home than this one",
-                      f"policyd enroll {place.name}")
-
-
-def _made_executable(path: Path) -> str:
-    os.chmod(path, 0o755)
-    return f"{path} is 0755 now"
 
 
 def _owners(place: Place) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from policyd.adapters import activepolicy, gatefiles, repoindex
 from policyd.adapters.gatefiles import Heartbeat, Noted
 from policyd.core.gates import Event, Gate, Telling
 from policyd.daemon.fleet import Entry
+from policyd.daemon.hooks import Turned
 from policyd.daemon.loop import Loop
 from policyd.rules import OPTIONS
 
@@ -30,11 +31,15 @@ class Heard:
     def __init__(self) -> None:
         self.tellings: list[Telling] = []
         self.said: list[tuple[str, Mapping[str, Any]]] = []
+        self.hooks: list[Turned] = []
         self.looks, self.most = 0, 1_000
         """How often it looked, and more often than which it never ends."""
 
     def tells(self, noted: Noted, telling: Telling, at: datetime) -> None:  # noqa: ARG002
         self.tellings.append(telling)
+
+    def tells_of_hook(self, turned: Turned, at: datetime, digest: str) -> None:  # noqa: ARG002
+        self.hooks.append(turned)
 
     def looked(self, seconds: float) -> None:  # noqa: ARG002
         self.looks += 1

@@ -72,7 +72,8 @@ def test_health_is_yes_after_a_sign_and_no_before_it_and_long_after(server: Serv
     metrics.beats(BEAT, [], None)
     status, body = ask(server, "/healthz")
     assert (status, json.loads(body)) == (200, {
-        "ok": True, "heartbeat": BEAT.beat, "repositories": 2, "lost": ""})
+        "ok": True, "heartbeat": BEAT.beat, "repositories": 2, "lost": "",
+        "trouble": "", "hooks_broken": 0})
     metrics.beaten -= 3 * 60 + 1
     status, body = ask(server, "/healthz")
     assert (status, json.loads(body)["reason"]) == (503, "the last sign is old")

@@ -19,8 +19,12 @@ class Host(Protocol):
     def seat(self, git_dir: Path, hooks_path: Path | None, roots: Sequence[str]) -> Seat:
         """Where the hook of a repository goes. As its owner. Raises CannotJudge."""
 
-    def faults(self, git_dir: Path, taken: Seat) -> Iterator[tuple[str, str]]:
-        """What keeps a hook in this place from being run, each with what to do."""
+    def faults(self, git_dir: Path, taken: Seat,
+               folder: Path | None = None) -> Iterator[tuple[str, str]]:
+        """What keeps a hook in this place from being run, each with what to do.
+
+        `folder` is where git looks for hooks, where that was asked for already.
+        """
 
     def after(self, git_dir: Path, taken: Seat) -> Iterator[str]:
         """What somebody has to do, or should know, when the hook is there."""

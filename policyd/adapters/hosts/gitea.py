@@ -34,9 +34,10 @@ def seat(git_dir: Path, hooks_path: Path | None, roots: Sequence[str]) -> Seat: 
     return found
 
 
-def faults(git_dir: Path, taken: Seat) -> Iterator[tuple[str, str]]:
+def faults(git_dir: Path, taken: Seat,
+           folder: Path | None = None) -> Iterator[tuple[str, str]]:
     """What keeps the delegate from running the hook, each with what to do."""
-    hooks = repoconfig.hooks_folder(git_dir)
+    hooks = folder or repoconfig.hooks_folder(git_dir)
     if hooks / FOLDER != taken.folder:
         yield (f"git looks for hooks in {hooks} (core.hooksPath), and the hook of policyd is in "
                f"{taken.folder}: pushes are not judged", f"policyd enroll {git_dir}")

@@ -24,7 +24,8 @@ def seat(git_dir: Path, hooks_path: Path | None, roots: Sequence[str]) -> Seat: 
     return Seat("gitlab", Kind.COMMON_PART, real / FOLDER, PART)
 
 
-def faults(git_dir: Path, taken: Seat) -> Iterator[tuple[str, str]]:
+def faults(git_dir: Path, taken: Seat,
+           folder: Path | None = None) -> Iterator[tuple[str, str]]:  # noqa: ARG001
     """What keeps Gitaly from coming as far as the hook, each with what to do.
 
     A hook that fails ends the row: those in front of ours refuse on their own, and that is no

@@ -35,7 +35,8 @@ def seat(git_dir: Path, hooks_path: Path | None, roots: Sequence[str]) -> Seat: 
     return found
 
 
-def faults(git_dir: Path, taken: Seat) -> Iterator[tuple[str, str]]:
+def faults(git_dir: Path, taken: Seat,
+           folder: Path | None = None) -> Iterator[tuple[str, str]]:  # noqa: ARG001
     """What keeps git from running the hook, each with what to do."""
     conflicts = list(_conflicts(git_dir, taken))
     yield from conflicts

@@ -25,9 +25,10 @@ def seat(git_dir: Path, hooks_path: Path | None, roots: Sequence[str]) -> Seat:
     return Seat("plain", Kind.OWN, folder)
 
 
-def faults(git_dir: Path, taken: Seat) -> Iterator[tuple[str, str]]:
+def faults(git_dir: Path, taken: Seat,
+           folder: Path | None = None) -> Iterator[tuple[str, str]]:
     """What keeps git from running the hook there, each with what to do."""
-    folder = repoconfig.hooks_folder(git_dir)
+    folder = folder or repoconfig.hooks_folder(git_dir)
     if folder != taken.folder:
         how = "core.hooksPath says" if repoconfig.value(git_dir, "core.hooksPath") else "it is"
         yield (f"git looks for hooks in {folder} ({how} so), and the hook of policyd is in "
