@@ -65,14 +65,14 @@ REPAIRS = [
 
 @pytest.mark.parametrize(("rule", "title", "kind", "word"), REPAIRS)
 def test_a_finding_asks_for_the_repair_that_mends_it(rule, title, kind, word):
-    example = next(e for e in BY_ID[rule].rejects if e.title == title)
+    example = next(e for e in BY_ID[rule].rejects() if e.title == title)
     found, *_ = BY_ID[rule].check(example.given, example.options)
     assert (found.repair.kind, found.repair.next) == (kind, word)
     assert set(found.repair.paths) <= {place.path for place in found.places}
 
 
 def test_one_push_can_break_several_bounds_each_told_once():
-    example = next(e for e in BY_ID["bounded-renewals"].rejects if e.title == "bulk re-dating")
+    example = next(e for e in BY_ID["bounded-renewals"].rejects() if e.title == "bulk re-dating")
     options = decoded("bounded-renewals", "{days: {lease: 5}, times: {lease: 1}}")
     found = list(BY_ID["bounded-renewals"].check(example.given, options))
     assert [one.says.split(" ", 1)[1] for one in found] == ["ends too late", "re-dated in bulk"]

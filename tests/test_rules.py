@@ -23,9 +23,9 @@ FILES = Path(__file__).parent.parent / "policyd/rules"
 
 RULES = [pytest.param(rule, id=rule.id) for rule in ALL]
 ACCEPTS = [pytest.param(rule, example, id=f"{rule.id}: {example.title}")
-           for rule in ALL for example in rule.accepts]
+           for rule in ALL for example in rule.accepts()]
 REJECTS = [pytest.param(rule, example, id=f"{rule.id}: {example.title}")
-           for rule in ALL for example in rule.rejects]
+           for rule in ALL for example in rule.rejects()]
 
 HOSTILE = ["\x1b[2J", "\r", "\npolicyd: accepted", "\u202e", "\u009b31m", "\udcff", "b" * 300]
 
@@ -115,13 +115,13 @@ def test_what_pushes_no_commit_is_not_mended_by_pushing_one(rule, example):
 
 def test_a_rewrite_without_new_commits_counts_none():
     rule = BY_ID["separate-authorship"]
-    brings = next(e for e in rule.rejects if e.title.startswith("a rewrite"))
+    brings = next(e for e in rule.rejects() if e.title.startswith("a rewrite"))
     assert findings(rule, brings)[0].scene == "no new commit, what arrives"
 
 
 def test_the_lines_to_change_are_those_of_the_file_that_is_named():
     rule = BY_ID["literal-overlap"]
-    given = next(e for e in rule.rejects if e.title == "the patch's own constant").given
+    given = next(e for e in rule.rejects() if e.title == "the patch's own constant").given
     pasted = (Occurrence("tests/a.py", 3, "compared"), Occurrence("tests/a.py", 7, "compared"),
               Occurrence("tests/b.py", 5, "compared"))
     gained = {zone: Gained(dict.fromkeys(held.values, pasted) if zone == "tests" else held.values)
@@ -139,9 +139,9 @@ def test_a_rule_is_complete(rule):
     assert is_sentence(rule.why)
     assert is_sentence(rule.fix)
     assert rule.fix[0].isupper()
-    assert rule.accepts
-    assert rule.rejects
-    titles = [example.title for example in (*rule.accepts, *rule.rejects)]
+    assert rule.accepts()
+    assert rule.rejects()
+    titles = [example.title for example in (*rule.accepts(), *rule.rejects())]
     assert len(titles) == len(set(titles))
 
 
@@ -159,7 +159,7 @@ def test_a_rules_options_are_frozen(rule):
     assert is_dataclass(rule.options)
     for one in fields(rule.options):
         with pytest.raises(AttributeError):
-            setattr(rule.rejects[0].options, one.name, None)
+            setattr(rule.rejects()[0].options, one.name, None)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -167,7 +167,7 @@ def test_a_rules_options_come_back_from_what_is_in_force(rule):
     """Those of the shipped policy and those of the examples."""
     shipped = POLICY.clause(rule.id)
     kept = [shipped.options] if shipped else []
-    kept += [example.options for example in (*rule.accepts, *rule.rejects)]
+    kept += [example.options for example in (*rule.accepts(), *rule.rejects())]
     for options in kept:
         policy = replace(POLICY, clauses=(Clause(rule.id, Mode.WARN, options),))
         back = from_json(to_json(put_together(Settings("/state"), (policy,))), OPTIONS)

@@ -84,8 +84,9 @@ class Rule:
     options: type[Any]
     """A frozen dataclass; its fields are the rule's options in a policy file."""
     check: Callable[[Situation, Any], Iterator[Finding]]
-    accepts: tuple[Example, ...]
-    rejects: tuple[Example, ...]
+    accepts: Callable[[], tuple[Example, ...]] = tuple
+    """Made when they are asked for: no push pays for examples."""
+    rejects: Callable[[], tuple[Example, ...]] = tuple
     needs: frozenset[Need] = frozenset()
     on: Reach = Reach.ALL
     """Where a policy that says nothing enforces it: content rules on guarded refs."""

@@ -89,7 +89,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("an input", _with((), ("rates.csv",)), Options()),
         Example("an answer that stood there before", _with(
             ("rates.csv", "rates.csv.expected"), ("rates.csv", "rates.csv.expected", "b.csv")),
@@ -104,7 +104,7 @@ RULE = Rule(
         Example("there never was a seed", _with((), ("README.md",)), Options()),
         Example("no record changed", push(), Options()),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("an answer beside its input", _with((), ("rates.csv", "rates.csv.expected")),
                 Options()),
         Example("an answer with an extension of its own", _with((), ("rates.Expected.csv",)),

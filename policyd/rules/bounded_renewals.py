@@ -198,7 +198,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("no record changed", push(), Options()),
         Example("a new row up to the latest day", _with((), (_dated(_FREEZE, 14),)), Options()),
         Example("a first and a second renewal", _with(
@@ -220,7 +220,7 @@ RULE = Rule(
         Example("a number that the policy does not give keeps its default", _with(
             (), (_dated(_FREEZE, 14),)), Options(days={"flake": 7})),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("a row that ends in 9999",
                 _with((), (replace(_FREEZE, last=date.max),)), Options()),
         Example("a renewal beyond the latest day",

@@ -110,7 +110,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("source through an open gate", _at(_OPEN, _CODE), Options()),
         Example("no source through a closed gate", _at(_CLOSED, _DOCS), Options()),
         Example("source where no gate binds", push(touching(_CODE)), Options()),
@@ -124,7 +124,7 @@ RULE = Rule(
         Example("another zone than the one that is stopped", _at(_CLOSED, _CODE),
                 Options(source="docs")),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("source while a row is over", _at(_CLOSED, _CODE), Options()),
         Example("source by a maintainer", _at(
             _CLOSED, _CODE, name="mei", groups=frozenset({"maintainers"})), Options()),

@@ -99,7 +99,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("a row removed by a maintainer", _with(_TWO, _ONE, "mei", "maintainers"),
                 Options()),
         Example("a row removed by a group that the policy names",
@@ -111,7 +111,7 @@ RULE = Rule(
         Example("a row that is added", _with(_ONE, _TWO), Options()),
         Example("no record changed", push(), Options()),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("a row removed by an agent", _with(_TWO, _ONE), Options()),
         Example("a relation removed by an agent",
                 _with(_tables(_BLOCKS), _tables()), Options()),

@@ -142,7 +142,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("nothing shared", _with({_RATE: "returned"}, {'"EUR 7.00"': "compared"}),
                 Options()),
         Example("an allowed text", _with({'"application/json"': "returned"},
@@ -159,7 +159,7 @@ RULE = Rule(
             MAIN, revert=True, literals=_with(
                 {_RATE: "returned"}, {_RATE: "compared"}).updates[0].literals)), Options()),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("the patch's own constant", _with({_RATE: "returned"}, {_RATE: "compared"}),
                 Options()),
         Example("what source gained on the target branch lately",

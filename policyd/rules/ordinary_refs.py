@@ -148,7 +148,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("a step forward", _given(), Options()),
         Example("a rewriter rewrites", _given(rewriter=True, op=Op.REWRITE), Options()),
         Example("a creator starts a branch at an accepted commit",
@@ -160,7 +160,7 @@ RULE = Rule(
         Example("an unguarded branch is rewritten",
                 _given(guarded=False, op=Op.REWRITE), Options()),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("a rewind", _given(op=Op.REWRITE), Options()),
         Example("any push to a mirror", _given(mirror=True), Options()),
         Example("a new guarded branch by anybody", _given(tip_accepted=True, **_NEW), Options()),

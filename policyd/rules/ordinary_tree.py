@@ -59,12 +59,12 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("nothing odd", _with(), Options()),
         Example("a link into a zone that nobody protects",
                 _with(OddEntry("docs/x", "is a symbolic link into src", ("source",))), Options()),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("an odd mode", _with(OddEntry("bin/run", "has mode 100666")), Options()),
         Example("a name that hides a path",
                 _with(OddEntry("oracle/t", "has a name that no work tree can hold")), Options()),

@@ -69,7 +69,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("somebody in a group", _with(_MEI), Options()),
         Example("a group", _with(replace(_MEI, owner="maintainers")), Options()),
         Example("somebody by a pattern", _with(replace(_MEI, owner="bot-3")), Options()),
@@ -79,7 +79,7 @@ RULE = Rule(
                 _with(replace(_GONE, line=6), _OTHER, before=(_GONE,)), Options()),
         Example("no record changed", push(), Options()),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("a new row of somebody unknown", _with(_GONE, _OTHER), Options()),
         Example("an old row of somebody unknown that is changed",
                 _with(replace(_GONE, reason="still answers 429"), before=(_GONE,)), Options()),

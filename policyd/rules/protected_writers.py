@@ -148,13 +148,13 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("a listed writer",
                 push(touching(_ANSWER), name="mei", groups=frozenset({"maintainers"})), _WRITERS),
         Example("another zone", push(touching(_CODE)), _WRITERS),
         Example("a listed writer signs the push", _of_mei(signed=True), _SIGNED),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("an agent", push(touching(_ANSWER)), _WRITERS),
         Example("nobody known", push(touching(_ANSWER), name=None, groups=frozenset()), _WRITERS),
         Example("only the net change shows it", push(touching(_CODE), net=(_ANSWER,)), _WRITERS),

@@ -112,7 +112,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("a receipt from a commit of the branch", _with(_GOOD, net=(_TEST,)), Options()),
         Example("no owner", _with(replace(_GOOD, owner=None)), Options()),
         Example("a group as owner", _with(replace(_GOOD, owner="maintainers")), Options()),
@@ -121,7 +121,7 @@ RULE = Rule(
                 _with(_ELSEWHERE, _STRANGE, net=(_CODE,), changed=False), Options()),
         Example("no record changed", push(touching(_CODE)), Options()),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("a baseline that the branch does not hold", _with(_ELSEWHERE), Options()),
         Example("a receipt with source, by a maintainer", _with(_GOOD, net=(_CODE,)), Options()),
         Example("a receipt removed with source", _with(before=(_GOOD,), net=(_CODE,)), Options()),

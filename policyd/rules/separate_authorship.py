@@ -117,7 +117,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("code alone", push(touching(_CODE, _DOCS)), _APART),
         Example("oracle alone", push(touching(_ANSWER)), _APART),
         Example("nothing judged", push(), _APART),
@@ -125,7 +125,7 @@ RULE = Rule(
             touching(_CODE), touching(_ANSWER), update=replace(MAIN, steps=(
                 _step(_CODE), _step(_ANSWER)))), _APART),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("one commit", push(touching(_CODE, _ANSWER)), _APART),
         Example("split over two commits", push(touching(_CODE), touching(_ANSWER)), _APART),
         Example("only the net change shows it", push(touching(_CODE), net=(_ANSWER,)), _APART),

@@ -100,7 +100,7 @@ RULE = Rule(
     options=Options,
     check=check,
     doc=__doc__,
-    accepts=(
+    accepts=lambda: (
         Example("a record without a fault", _with(_faulty(), _faulty(), _FILE), Options()),
         Example("no record changed", push(), Options()),
         Example("a fault that another file had before, on another line",
@@ -111,7 +111,7 @@ RULE = Rule(
             _faulty(drifts=(Drift(replace(_LEASE, line=8), "b" * 64),),
                     rows=(replace(_ROW, line=8),)), _LEASES), Options()),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("a date that is none, and a node that is listed twice",
                 _with(_faulty(), _faulty(_DATE, _TWICE), _FILE), Options()),
         Example("a fault that its file had before",

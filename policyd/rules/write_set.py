@@ -97,13 +97,13 @@ RULE = Rule(
     fix="Give the other paths back; whoever may write them takes a proposal.",
     options=Options,
     check=check,
-    accepts=(
+    accepts=lambda: (
         Example("a zone and a glob of the set", push(touching(_CODE, _DOCS)), _SET),
         Example("a new file where files may be added", push(touching(_PROPERTY)), _SET),
         Example("somebody who is not in the group", push(
             touching(_TEST), name="mei", groups=frozenset({"maintainers"})), _SET),
     ),
-    rejects=(
+    rejects=lambda: (
         Example("a path outside the set", push(touching(_CODE, _TEST)), _SET),
         Example("an old file where new ones may be added", push(
             touching(_PROPERTY), update=replace(MAIN, held=frozenset({_PROPERTY.path}))), _SET),

@@ -49,7 +49,7 @@ OPTIONS = {"separate-authorship": Apart, "protected-writers": Writers, "literal-
            "bounded-renewals": Renewals, **dict.fromkeys([
                "ordinary-refs", "ordinary-tree", "gate-open", "valid-records", "kept-rows",
                "bare-seeds", "recorded-receipts", "owned-rows"], Nothing)}
-RULES = {id_: Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()), (), ())
+RULES = {id_: Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()))
          for id_, options in OPTIONS.items()}
 
 

@@ -40,7 +40,7 @@ class Apart:
 
 
 def rule(id_: str, options: type = NoOptions) -> Rule:
-    return Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()), (), ())
+    return Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()))
 
 
 RULES = {r.id: r for r in (rule("apart", Apart), rule("ordinary-refs"), rule("ordinary-tree"))}

@@ -66,13 +66,13 @@ def test_a_page_holds_all_that_there_is_to_say(rule):
     assert text.startswith(f"## {rule.id}\n\n{rule.doc.strip()}\n")
     for said in (rule.why, rule.fix, *(need.value for need in rule.needs)):
         assert said in text
-    for example in (*rule.accepts, *rule.rejects):
+    for example in (*rule.accepts(), *rule.rejects()):
         assert f"- {example.title}\n" in text
     for name in rule.options.__dataclass_fields__:
         assert f"| `{name}` |" in text
 
 
 def test_options_are_told_as_they_are_written():
-    rule = Rule("some-rule", "why it is so.", "Do it.", Options, lambda *_: iter(()), (), ())
+    rule = Rule("some-rule", "why it is so.", "Do it.", Options, lambda *_: iter(()))
     lines = page(rule).splitlines()
     assert [line for line in lines if line.startswith("| `")] == ROWS

@@ -21,7 +21,7 @@ RULE = BY_ID["gate-open"]
 
 def shown(title: str) -> list[str]:
     """The whole message of an example."""
-    example = next(e for e in RULE.rejects if e.title == title)
+    example = next(e for e in RULE.rejects() if e.title == title)
     found = tuple(RULE.check(example.given, example.options))
     ground = Ground(found[0].ref, "f" * 40, None, "", "refs/heads/main-4e1c0d", "f" * 40)
     text = rejection(Told("4e1c0d", example.given.pusher, [

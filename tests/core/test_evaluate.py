@@ -25,7 +25,7 @@ def _every_ref(given, _options):
         yield Finding(update.ref, "is here", "", (), Repair("stop", Next.STOP, words=("stop",)))
 
 
-RULE = Rule("every-ref", "why.", "fix.", Nothing, _every_ref, (), ())
+RULE = Rule("every-ref", "why.", "fix.", Nothing, _every_ref)
 RULES = {"every-ref": RULE}
 
 

@@ -22,8 +22,8 @@ from policyd.rules import BY_ID
 
 TODAY, MAIN = date(2026, 9, 7), "refs/heads/main"
 RULE = BY_ID["gate-open"]
-CLOSED = RULE.rejects[0].given.updates[0].gate
-FINDING = next(iter(RULE.check(RULE.rejects[0].given, RULE.options())))
+CLOSED = RULE.rejects()[0].given.updates[0].gate
+FINDING = next(iter(RULE.check(RULE.rejects()[0].given, RULE.options())))
 WAIT = Block("nothing you push opens it.", ("tell mei",), Next.WAIT)
 FLAKE = DatedRow(Kind.FLAKE, "f.json", 3, "api.rates", "t.py::t", "mei", last=TODAY)
 FREEZE = replace(FLAKE, kind=Kind.FREEZE, id="R1")
