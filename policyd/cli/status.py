@@ -23,6 +23,9 @@ from policyd.rules import OPTIONS
 LATE = 3
 """Rescan intervals after which a heartbeat is none any more."""
 
+USES_SHOWN = timedelta(days=7)
+"""How long a push that was let through is told of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -37,11 +40,11 @@ class Status:
     pause: str
     """One sentence; empty when nothing is paused."""
     repositories: tuple[Noted, ...]
+    hooks: tuple[Broken, ...] = ()
+    """Hooks that are not as they must be."""
 
 
 @click.command("status")
-    hooks: tuple[Broken, ...] = ()
-    """Hooks that are not as they must be."""
 @click.argument("repository", type=click.Path(path_type=Path), metavar="[REPO]", required=False)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
               show_default=True, help="How the result is printed.")
@@ -81,10 +84,10 @@ def as_plain(status: Status) -> dict[str, object]:
     return {
         "now": status.now.isoformat(timespec="seconds"), "daemon": status.daemon,
         "alive": status.alive, "policies": status.policies, "pause": status.pause,
+        "hooks": [{**plain(hook), "remedy": hook.remedy} for hook in status.hooks],
         "repositories": [_repository(noted, status.now) for noted in status.repositories]}
 
 
-        "hooks": [{**plain(hook), "remedy": hook.remedy} for hook in status.hooks],
 def _repository(noted: Noted, now: datetime) -> dict[str, object]:
     branches = []
     for ref, written in sorted(noted.gates.items()):
@@ -98,7 +101,10 @@ def _repository(noted: Noted, now: datetime) -> dict[str, object]:
                       "path": row.path, "line": row.line, "owner": row.owner}
                      for row in gate.soon]})
     return {"repository": noted.repository, "path": noted.git_dir, "looked": noted.looked,
-            "next": noted.next, "problem": noted.problem, "branches": branches}
+            "next": noted.next, "problem": noted.problem, "branches": branches,
+            "permits": [plain(permit) for permit in noted.permits if permit.holds(now)],
+            "uses": [plain(use) for use in noted.uses
+                     if datetime.fromisoformat(use.at) > now - USES_SHOWN]}
 
 
 def _noted(active: Active, key: str, now: datetime, *, believe: bool) -> Noted:
@@ -108,12 +114,6 @@ def _noted(active: Active, key: str, now: datetime, *, believe: bool) -> Noted:
     return known or look(active, key, now).noted
 
 
-def _is_alive(beat: Heartbeat, now: datetime) -> bool:
-    late = timedelta(seconds=LATE * max(beat.rescan_seconds, 10.0))
-    return now - datetime.fromisoformat(beat.beat) < late
-
-
-def _daemon(beat: Heartbeat | None, now: datetime) -> str:
 def _hooks(home: Path, state: str, noted: Mapping[str, Noted], now: datetime, *,
            believe: bool) -> tuple[Broken, ...]:
     from policyd.daemon.hooks import broken_now
@@ -124,6 +124,12 @@ def _hooks(home: Path, state: str, noted: Mapping[str, Noted], now: datetime, *,
     return tuple(sorted(found, key=lambda hook: hook.git_dir))
 
 
+def _is_alive(beat: Heartbeat, now: datetime) -> bool:
+    late = timedelta(seconds=LATE * max(beat.rescan_seconds, 10.0))
+    return now - datetime.fromisoformat(beat.beat) < late
+
+
+def _daemon(beat: Heartbeat | None, now: datetime) -> str:
     if beat is None:
         return "the daemon does not run; gates hold without it, and nobody is told"
     ago = int((now - datetime.fromisoformat(beat.beat)).total_seconds())

@@ -29,6 +29,8 @@ def show(told: Mapping[str, Any]) -> None:
             f"HOOK of {hook['repository']}: {hook['says']}: `{hook['remedy']}`")), soft_wrap=True)
     repositories = told["repositories"]
     console.print(_table(("repository", "branch", "gate", "since", "why"), _gates(repositories)))
+    for sentence in _let_through(repositories):
+        console.print(Text(printable(sentence)), soft_wrap=True)
     soon = sorted(_soon(repositories))
     if soon:
         console.print(_table(("days", "last day", "row", "owner", "where", "repository"),
@@ -45,6 +47,20 @@ def _gates(repositories: list[Mapping[str, Any]]) -> Iterator[list[str]]:
         for branch in one["branches"]:
             yield [name, branch["branch"], "open" if branch["open"] else "CLOSED",
                    branch["since"][:16], "\n".join(_why(branch))]
+
+
+def _let_through(repositories: list[Mapping[str, Any]]) -> Iterator[str]:
+    """What is permitted, and what passed lately although rules refuse it."""
+    for one in repositories:
+        for permit in one["permits"]:
+            yield (f"PERMITTED once: {one['repository']} {permit['ref']} to {permit['new'][:12]} "
+                   f"by {permit['pusher']}, until {permit['until']}, by {permit['operator']}: "
+                   f"{permit['reason']}")
+        for use in one["uses"]:
+            operator = f" of {use['operator']}" if use["operator"] else ""
+            yield (f"let through {use['at'][:16]}: {one['repository']} {use['ref']} by "
+                   f"{use['pusher']}, {use['by']}{operator} ({', '.join(use['rules'])}): "
+                   f"{use['reason']}")
 
 
 def _why(branch: Mapping[str, Any]) -> Iterator[str]:
