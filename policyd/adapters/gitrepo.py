@@ -54,7 +54,7 @@ class PushedRepo:
 
     def __init__(self, git_dir: str, quarantine: Sequence[str] = (),
                  alternates: Sequence[str] = ()) -> None:
-        self.git_dir = git_dir
+        self.git_dir, self.has_quarantine = git_dir, bool(quarantine)
         _refuse_altered_history(git_dir)
         try:
             self._repo = _LIBGIT2.open(git_dir)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from policyd.adapters.bulk import Bulk
 from policyd.adapters.gitchild import GitChild
-from policyd.adapters.gitrepo import Missing, PushedRepo
+from policyd.adapters.gitrepo import Missing, Peeled, PushedRepo
 from policyd.adapters.touched import Touched, beyond
 from policyd.core.errors import CannotJudge
 from policyd.core.facts import Commit, Need, Op, Touch, Update
@@ -67,6 +67,9 @@ class Look:
         if line.new is None:
             return "commit", b""
         peeled = self.repo.peel(bytes.fromhex(line.new))
+        if peeled == Peeled("missing", bytes.fromhex(line.new)) and not self.repo.has_quarantine:
+            raise CannotJudge("this server calls the hook before the pushed objects are there; the "
+                              "operator moves the repository to one that runs git's receive-pack")
         return peeled.kind, peeled.oid
 
     def _judge(self, tips: set[bytes]) -> _Judged:
