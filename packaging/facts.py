@@ -11,6 +11,11 @@
     facts.py roots HOME                its roots, a line each
     facts.py gates HOME                the gates of all repositories, worked out by this release
     facts.py differ BEFORE AFTER       what two such files say differently, a line each
+    facts.py verdicts HOME             recent pushes, judged again by this release; needs no such
+                                       command in the release that asks
+    facts.py verdicts-differ BEFORE AFTER   what two such files say differently, a line each; an
+                                       empty BEFORE: what AFTER says otherwise than the log
+    facts.py verdicts-left AFTER       what was looked at, and what was not, a line each
     facts.py observing HOME FINAL SERVER ROOT...   turns what `policyd init HOME` wrote into what a
                                        server starts with; FINAL is where HOME will be
     facts.py swap HOME FILE NEW LINK   makes FILE what is in force and renames NEW to LINK
@@ -116,6 +121,36 @@ def differ(before: str, after: str) -> None:
             print(f"{place}: {was} -> {now}")
 
 
+def verdicts(home: str) -> None:
+    # Half of what may be waited for: the release in force and the new one are asked.
+    code = run(["--home", home, "log", "rejudge", "--format", "json", "--last=50", "--most=200",
+                "--seconds=15"])
+    sys.exit(0 if code == 1 else code)  # 1: some differ, which is no failure
+
+
+def verdicts_differ(before: str, after: str) -> None:
+    """What a policy of today says of a push of last week is no news when both releases say it."""
+    from policyd.cli.logagain import line
+
+    was = {one["id"]: one["now"] for one in _pushes(before)}
+    for one in _pushes(after):
+        then = was.get(one["id"], one["logged"])
+        if one["now"] != then:
+            print(line({**one, "logged": then, "same_policy": True}))
+
+
+def verdicts_left(after: str) -> None:
+    told = json.loads(Path(after).read_text())
+    print(f"{len(told['pushes'])} pushes judged again")
+    for why, count in told["left"].items():
+        print(f"not judged again, {count}: {why}")
+
+
+def _pushes(file: str) -> Any:
+    text = Path(file).read_text()
+    return json.loads(text)["pushes"] if text else []
+
+
 def observing(home: str, final: str, server: str, *roots: str) -> None:
     _edit(Path(home, "policyd.yaml"), {
         f"--home {home} ": f"--home {final} ",
@@ -161,6 +196,7 @@ def _edit(file: Path, changes: dict[str, str]) -> None:
 ANSWERS: dict[str, Callable[..., None]] = {
     "standing": standing, "state": state, "written": written, "enrolled": enrolled,
     "shared": shared, "hooked": hooked, "roots": roots, "gates": gates, "differ": differ,
+    "verdicts": verdicts, "verdicts-differ": verdicts_differ, "verdicts-left": verdicts_left,
     "observing": observing, "swap": swap}
 
 if __name__ == "__main__":

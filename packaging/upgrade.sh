@@ -21,7 +21,7 @@ usage() {
 # shellcheck source=packaging/unit.sh
 . "$checkout/packaging/unit.sh"
 
-wheels='' yes='' restart='' reformed='' changed=''
+wheels='' yes='' restart='' reformed='' changed='' verdicts=''
 server='' hook=share/policyd/hooks/pre-receive
 
 read_arguments() {
@@ -83,6 +83,9 @@ compare() {
 		reformed=yes
 	fi
 	differing=$(compare_gates) || die "the gates could not be compared. $unchanged"
+	say "judging recent pushes again, for half a minute at the most"
+	verdicts=$(compare_verdicts) || die "recent pushes could not be judged again. $unchanged"
+	with_each "$(fresh verdicts-left "$aside/verdicts")" say_each
 }
 
 apply_aside() {
@@ -99,13 +102,33 @@ compare_gates() {
 		fresh differ "$aside/before" "$aside/after"
 }
 
+# The release in force may be too old for the question: then the log itself is what was said.
+compare_verdicts() {
+	: >"$aside/verdicts-before"
+	if policyd log rejudge --help >/dev/null 2>&1; then
+		facts verdicts "$home" >"$aside/verdicts-before"
+	fi
+	fresh verdicts "$aside/home" >"$aside/verdicts" &&
+		fresh verdicts-differ "$aside/verdicts-before" "$aside/verdicts"
+}
+
+say_each() {
+	for line in "$@"; do
+		say "$line"
+	done
+}
+
 demand_consent() {
 	if [ -z "$differing" ]; then
 		say "policies and gates are the same with it"
-		return
 	fi
+	if [ -z "$verdicts" ]; then
+		say "no verdict would be another one"
+	fi
+	[ -n "$differing$verdicts" ] || return 0
 	case $differing in *"policies: "*) cat "$aside/told" ;; esac
-	say "this changes:$newline$differing"
+	[ -z "$differing" ] || say "this changes:$newline$differing"
+	[ -z "$verdicts" ] || say "these pushes would be judged otherwise:$newline$verdicts"
 	[ -z "$yes" ] || return 0
 	[ -t 0 ] || die "go on with --yes. $unchanged"
 	printf 'install.sh: go on? [y/N] '
@@ -180,7 +203,7 @@ elif [ "$old" = "$release" ]; then
 else
 	read_standing
 	build_release
-	step "comparing policies and gates, swapping the program, restarting the daemon" || exit 0
+	step "comparing policies, gates and verdicts, swapping the program, restarting the daemon" || exit 0
 	compare
 	demand_consent
 	swap

@@ -529,6 +529,8 @@ def test_an_upgrade_swaps_the_program_below_the_hooks(server):
     done = server.upgrade()
     assert (done.returncode, done.stderr) == (0, "")
     assert "policies and gates are the same with it" in done.stdout
+    assert "0 pushes judged again\n" in done.stdout
+    assert "no verdict would be another one" in done.stdout
     assert os.readlink(server.opt / "current") == f"releases/{name}"
     assert marked(server)
     assert (server.repo / "hooks/pre-receive").read_bytes() == hook
@@ -560,12 +562,19 @@ def as_plain(status):
 """}
 
 
+JUDGING = {"policyd/rejudge.py": """
+
+def judge(*_):
+    raise CannotJudge("as an example")
+"""}
+
+
 @long
 def test_what_an_upgrade_changes_is_told_first_and_asked_for(server):
     server.push()
     frozen = (server.pool.checkout / "policyd/core/frozen.py").read_text()
     number = int(re.search(r"^FORMAT = (\d+)$", frozen, re.MULTILINE)[1])
-    server.other_program({**CLOSING, "policyd/core/frozen.py": f"\nFORMAT = {number + 1}\n",
+    server.other_program({**CLOSING, **JUDGING, "policyd/core/frozen.py": f"\nFORMAT = {number + 1}\n",
                           "hooks/pre-receive": "# another text\n"})
     before = os.readlink(server.opt / "current")
     policy = server.home / "policies/default.yaml"
@@ -576,6 +585,8 @@ def test_what_an_upgrade_changes_is_told_first_and_asked_for(server):
     done = server.upgrade()
     assert done.returncode == 1
     assert f"{server.repo} main: open -> CLOSED (held: as an example)" in done.stdout
+    assert f"{server.repo.stem} refs/heads/main by agent-7: accepted -> could not be judged (as " \
+        "an example)\n" in done.stdout
     assert "policies: " not in done.stdout, "what is kept in another form says the same"
     assert "go on with --yes" in done.stderr
     assert os.readlink(server.opt / "current") == before

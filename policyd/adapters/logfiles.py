@@ -58,6 +58,21 @@ class Reading:
         """The lines of decisions.jsonl; none where it is absent."""
         return iter(()) if self.present is None else _lines(self.present, self.size)
 
+    def backwards(self) -> Iterator[bytes]:
+        """All lines from the last one on, without their newlines. Raises OSError.
+
+        A rotated file that is removed meanwhile, and all before it, are left out.
+        """
+        if self.present is not None:
+            yield from _backwards(self.present, self.size)
+        for closed in reversed(self.rotated):
+            try:
+                file = _open(os.path.join(self.state, closed.name))
+            except FileNotFoundError:
+                return
+            with file:
+                yield from _backwards(file, os.fstat(file.fileno()).st_size)
+
     def close(self) -> None:
         if self.present is not None:
             self.present.close()
@@ -123,6 +138,19 @@ def _lines(file: BinaryIO, size: int) -> Iterator[bytes]:
         size -= len(line)
         size -= _skip_rest(file, size) if len(line) == _LONGEST and line[-1:] != b"\n" else 0
         yield line
+
+
+def _backwards(file: BinaryIO, at: int) -> Iterator[bytes]:
+    rest = b""
+    while at > 0:
+        step = min(at, max(_FIRST_REACH, len(rest)))
+        at -= step
+        file.seek(at)
+        first, *others = (file.read(step) + rest).split(b"\n")
+        yield from filter(None, reversed(others))
+        rest = first
+    if rest:
+        yield rest
 
 
 def _skip_rest(file: BinaryIO, size: int) -> int:

@@ -99,6 +99,30 @@ def report(home: Path, since: datetime | None, until: datetime | None, repositor
         logtable.show(summary)
 
 
+@command.command()
+@click.argument("repository", type=click.Path(path_type=Path), metavar="[REPO]", required=False)
+@click.option("--last", type=click.IntRange(min=1), default=50, show_default=True, metavar="N",
+              help="Pushes of each repository.")
+@click.option("--most", type=click.IntRange(min=1), default=200, show_default=True, metavar="N",
+              help="Pushes in all.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=30.0, show_default=True)
+@_form
+@click.pass_obj
+def rejudge(home: Path, repository: Path | None, last: int, most: int, seconds: float,
+            form: str) -> int:
+    """Judge the latest pushes again, by what is in force and by this program; say what differs.
+
+    Each is judged as of its own moment, on what was accepted then, without permits and overrides.
+    Nothing is written. Exit code 1: a push would be judged otherwise than it was.
+    """
+    from policyd.cli import logagain
+
+    bounds = {"--last": last, "--most": most, "--seconds": seconds}
+    report = logagain.report(home, repository, bounds)
+    click.echo(json.dumps(report) if form == "json" else "\n".join(logagain.lines(report)))
+    return FAULTY if any(one["differs"] for one in report["pushes"]) else WHOLE
+
+
 def _state(home: Path) -> Path:
     from policyd.rules import OPTIONS
 
