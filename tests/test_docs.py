@@ -72,12 +72,12 @@ def tried(typed: str) -> None:
     given = 0
     while words:
         word = words.pop(0)
-        if word.startswith("-"):
+        if word.startswith("-") and word != "--help":
             assert word in options, f"`policyd {' '.join(name)}` has no {word}"
             one = options[word]
             if isinstance(one, click.Option) and not one.is_flag and words:
                 words.pop(0)
-        else:
+        elif word != "--help":
             given += 1
     places = [one.nargs for one in asked.params if isinstance(one, click.Argument)]
     assert -1 in places or given <= len(places), f"too many arguments: {typed}"

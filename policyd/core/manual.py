@@ -89,8 +89,8 @@ POLICY = {
         "Groups, such as the account of a merge queue, whose pushes to guarded branches are "
         "judged apart for each first-parent step.", "queues: [mergers]", "queues: [merge-bot]"),
     "mirror": Key(
-        "The repository is written by replication only: every push is refused, and movements "
-        "close no gate.", "mirror: true", "mirror: on"),
+        "The repository is written by replication only: ordinary-refs refuses every push, and "
+        "movements close no gate.", "mirror: true", "mirror: on"),
     "records": Key(
         "Where a repository keeps its records (docs/gates.md): three files and four folders.",
         "records: {flakes: ci/flakes.json}", "records: {flakes: ci/*.json}"),
