@@ -6,40 +6,21 @@ cannot run here skips its tests, and the end of the run says which did not run, 
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
 
 import gitdaemon
 import gitolite
 import nginx
 import pytest
 import sshd
-from running import Absent
 from sites import Site
+from ways import USERS, up
 
-Server = TypeVar("Server")
-USERS = ["alice", "agent-7"]
 PASSWORDS = {"alice": "s3cret-of-alice", "agent-7": "s3cret-of-an-agent"}
-
-
-@contextmanager
-def _up(name: str, server: AbstractContextManager[Server]) -> Iterator[Server]:
-    """The server while the block runs. Skips where it cannot run."""
-    try:
-        found = server.__enter__()
-    except Absent as error:
-        why = os.environ.get("POLICYD_NOT_INSTALLED")
-        pytest.skip(f"{name}: {error}{f' ({why})' if why else ''}")
-    try:
-        yield found
-    finally:
-        server.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="session")
@@ -61,25 +42,31 @@ def shop(_based: Site, served: Path, _names: Iterator[str]) -> Site:
     return _based.copied(served / next(_names))
 
 
+@pytest.fixture
+def accept(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are written anew."""
+    return bool(request.config.option.accept)
+
+
 @pytest.fixture(scope="session")
 def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sshd.Sshd]:
     """Keys of alice and agent-7 have their names as REMOTE_USER; `key` and `other` have none."""
     folder = tmp_path_factory.mktemp("sshd")
-    with _up("ssh", sshd.serving(folder, USERS, unnamed=["key", "other"])) as server:
+    with up("ssh", sshd.serving(folder, USERS, unnamed=["key", "other"])) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def http(tmp_path_factory: pytest.TempPathFactory, served: Path) -> Iterator[nginx.Nginx]:
     folder = tmp_path_factory.mktemp("nginx")
-    with _up("http", nginx.serving(folder, PASSWORDS, root=served)) as server:
+    with up("http", nginx.serving(folder, PASSWORDS, root=served)) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def daemon(tmp_path_factory: pytest.TempPathFactory, served: Path) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("git-daemon")
-    with _up("git daemon", gitdaemon.serving(folder, root=served)) as port:
+    with up("git daemon", gitdaemon.serving(folder, root=served)) as port:
         yield port
 
 
@@ -87,5 +74,5 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, served: Path) -> Iterator[i
 def lite(served: Path) -> Iterator[gitolite.Gitolite]:
     folder = served / "gitolite"
     folder.mkdir()
-    with _up("gitolite", gitolite.serving(folder, USERS)) as server:
+    with up("gitolite", gitolite.serving(folder, USERS)) as server:
         yield server

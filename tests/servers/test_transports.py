@@ -17,11 +17,6 @@ pytestmark = pytest.mark.servers
 BY_VARIABLE = "{from: env, name: REMOTE_USER}"
 
 
-@pytest.fixture
-def accept(request: pytest.FixtureRequest) -> bool:
-    return bool(request.config.option.accept)
-
-
 def pusher(site: Site) -> tuple[object, ...]:
     entry = site.log()[-1]
     return entry["pusher"], entry.get("credential"), entry["repository"]

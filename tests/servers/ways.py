@@ -8,18 +8,27 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+import pytest
+from running import Absent
 from sites import MAIN, Site
 
 GOLDEN = Path(__file__).parent / "golden"
 SOURCE = {"src/app.py": "def total(prices):\n    return sum(sorted(prices))\n"}
 MIXED = {"src/app.py": "x = 1\n", "oracle/rates.json": "{}\n"}
+USERS = ["alice", "agent-7"]
 FOLDER = "/srv/site"
 """What stands for the site's folder in a golden file."""
+
+
+Server = TypeVar("Server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +40,20 @@ class Way:
     env: Callable[[str], Mapping[str, str]]
     arguments: tuple[str, ...] = ()
     ref: str = MAIN
+
+
+@contextmanager
+def up(name: str, server: AbstractContextManager[Server]) -> Iterator[Server]:
+    """The server while the block runs. Skips where it cannot run."""
+    try:
+        found = server.__enter__()
+    except Absent as error:
+        why = os.environ.get("POLICYD_NOT_INSTALLED")
+        pytest.skip(f"{name}: {error}{f' ({why})' if why else ''}")
+    try:
+        yield found
+    finally:
+        server.__exit__(None, None, None)
 
 
 def chosen(site: Site, way: Way) -> None:
