@@ -106,7 +106,8 @@ def _result(case: Case, active: Active, repo: PushedRepo, base: str | None, tip:
                   branches={} if base is None else {MAIN: base})
     line = RefLine(case.ref, base if case.ref == MAIN else None, tip, None, False)
     environment = {"PATH": os.environ.get("PATH", os.defpath)}
-    request = Request(repo.git_dir, "case", environment, case.who, at)
+    request = Request(repo.git_dir, "case", environment, case.who, at,
+                      credential=case.credential, signed=case.signed)
     try:
         verdict = judge(request, active, repo, (line,), index).verdict
     except PolicydError as error:

@@ -41,6 +41,19 @@ def test_a_row_that_expects_other_rules_does_not_hold(shipped, rules):
     assert not result.holds
 
 
+def test_a_row_is_judged_by_its_credential_and_its_signature():
+    active = shipped.active("maintainers: [alice, bob]", "maintainers: ['alice#web', bob]")
+    oracle = {**BEFORE, "oracle/r.json": "[]"}
+    rows = [replace(case(*rules, after=oracle), credential=credential) for credential, rules in (
+        ("web", ()), ("ssh", ("protected-writers",)), (None, ("protected-writers",)))]
+    assert [result.holds for result in caserun.run(rows, active)] == [True] * 3
+    writers = "  protected-writers:\n"
+    signing = shipped.active(writers, f"{writers}    signed: [oracle]\n")
+    rows = [replace(case(*rules, after=oracle), signed=signed) for signed, rules in (
+        (True, ()), (False, ("protected-writers",)))]
+    assert [result.holds for result in caserun.run(rows, signing)] == [True] * 2
+
+
 def test_results_come_in_the_order_of_the_cases(shipped):
     rows = [case("separate-authorship"), case(after=BEFORE),
             case("protected-writers", "separate-authorship", who="agent-7")]

@@ -13,7 +13,7 @@ from policyd.adapters import activepolicy, bundle, clock
 from policyd.adapters.gitrepo import PushedRepo
 from policyd.adapters.hookinput import scrubbed
 from policyd.adapters.look import RefLine
-from policyd.core import telling
+from policyd.core import cases, telling
 from policyd.core.errors import PolicydError
 from policyd.core.evaluate import Outcome
 from policyd.core.index import Index
@@ -31,14 +31,16 @@ _ID = 6
 @click.option("--base", metavar="REV", help="What the branch holds; origin/BRANCH by default.")
 @click.option("--head", metavar="REV", default="HEAD", show_default=True, help="What to push.")
 @click.option("--branch", metavar="BRANCH", help="Where to; the first plain guarded one.")
-@click.option("--as", "name", metavar="NAME", help="Who pushes; nobody known by default.")
+@click.option("--as", "name", metavar="NAME",
+              help="Who pushes; nobody known by default. Or with what is let in: mei#SHA256:...")
+@click.option("--signed", is_flag=True, help="As a push with a signature that the server trusts.")
 @click.option("--policy", "file", metavar="BUNDLE", type=click.Path(path_type=Path),
               help="A file of `policyd policy export`; HOME's policy in force by default.")
 @click.option("--repository", metavar="NAME", help="The repository's name on the server.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 @click.pass_obj
 def command(home: Path, base: str | None, head: str, branch: str | None, name: str | None,
-            file: Path | None, repository: str | None, form: str) -> int:
+            file: Path | None, repository: str | None, form: str, *, signed: bool) -> int:
     """Say what the server would say of a push from this clone. Moves nothing.
 
     Accepted history is what origin's guarded branches hold by the last `git fetch`.
@@ -48,7 +50,9 @@ def command(home: Path, base: str | None, head: str, branch: str | None, name: s
     ref = HEADS + (branch or _target(active)).removeprefix(HEADS)
     old, tips = _accepted(active, ref, base)
     new = _commit(head)
-    request = Request(git_dir, _name(active, repository), scrubbed(os.environ), name, clock.now())
+    who, credential = _pusher(name)
+    request = Request(git_dir, _name(active, repository), scrubbed(os.environ), who, clock.now(),
+                      credential=credential, signed=signed)
     told = _judged(request, active, RefLine(ref, old, new, None, False), tips)
     text = telling.whole(told).removeprefix("policyd ") + "\n" if form == "json" \
         else telling.answer(told, everything=False)
@@ -68,6 +72,15 @@ def _judged(request: Request, active: Active, line: RefLine,
             raise
         raise PolicydError("this clone is partial, and an object may be missing from it; `git "
                            f"fetch --refetch --no-filter origin` ({error})") from error
+
+
+def _pusher(name: str | None) -> tuple[str | None, str | None]:
+    if name is None:
+        return None, None
+    try:
+        return cases.pusher(name)
+    except ValueError as error:
+        raise PolicydError(f"--as: {error}") from None
 
 
 def _policy(home: Path, file: Path | None) -> Active:

@@ -3,13 +3,15 @@
 A case reads: main holds `before`, `who` pushes `commits` on top of it to `ref`, on the day `today`,
 and the policy is expected to accept or to refuse it, by exactly these `rules`. In the texts of the
 commits, `${BEFORE}` stands for the id of the commit that holds `before`, which nobody can know who
-writes a table. Every fault is reported at its place.
+writes a table. `who` is a name, or a name with the credential that the server let in, as in a
+policy's groups: `mei#SHA256:...`; `signed: true` is a push with a signature that the server trusts.
+Every fault is reported at its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import date
 from enum import Enum
 from typing import Annotated
@@ -51,6 +53,10 @@ class Case:
     """Where the row begins in its file; 0 where it came from none."""
     today: date | None = None
     """The day of the push, at noon in UTC; None: the moment at which the table is run."""
+    credential: str | None = None
+    """What the server let in; None: it does not say."""
+    signed: bool = False
+    """Whether the push is signed, by a key that the server trusts."""
 
 
 def full_ref(name: str) -> str:
@@ -60,6 +66,19 @@ def full_ref(name: str) -> str:
     if name.startswith("refs/"):
         return name
     return f"refs/{name}" if name.startswith("tags/") else BRANCH + name
+
+
+def pusher(text: str) -> tuple[str, str | None]:
+    """Name and credential of `mei` or `mei#SHA256:...`. Raises ValueError."""
+    name, marked, credential = text.partition("#")
+    if not name or (marked and not credential) or text != text.strip() or "*" in text:
+        raise ValueError(f"{shown(text)} is no pusher such as mei, mei#web or mei#SHA256:...")
+    return name, credential or None
+
+
+def _pusher(text: str) -> str:
+    pusher(text)
+    return text
 
 
 def _line(text: str) -> str:
@@ -82,13 +101,14 @@ class CaseAuthored:
     """A row as written. In a commit null deletes the path."""
 
     title: Annotated[str, _line]
-    who: str | None
+    who: Annotated[str, _pusher] | None
     expect: Expected
     before: Mapping[Path, str] | None = None
     commits: tuple[Mapping[Path, str | None], ...] = ()
     ref: Annotated[str, full_ref] = MAIN
     rules: tuple[str, ...] = ()
     today: date | None = None
+    signed: bool = False
 
 
 def parse(data: bytes, source: str, *, known: Collection[str]) -> tuple[Case, ...]:
@@ -129,8 +149,12 @@ def _case(node: Node, row: CaseAuthored, known: Collection[str], faults: list[Fa
         commits.append(held)
     faults += _impossible(node, ("before",), {}, row.before or {})
     faults += _unknowable(node, row)
-    return Case(row.title, row.who, row.before, tuple(commits), row.ref,
-                tuple(sorted(row.rules)), node.line, row.today)
+    case = Case(row.title, None, row.before, tuple(commits), row.ref, tuple(sorted(row.rules)),
+                node.line, row.today, signed=row.signed)
+    if row.who is None:
+        return case
+    name, credential = pusher(row.who)
+    return replace(case, who=name, credential=credential)
 
 
 def _contradictions(node: Node, row: CaseAuthored) -> Iterator[Fault]:
@@ -140,6 +164,8 @@ def _contradictions(node: Node, row: CaseAuthored) -> Iterator[Fault]:
         yield nodes.find(node, ("rules",)).fault("what is accepted is refused by no rules")
     if len(set(row.rules)) < len(row.rules):
         yield nodes.find(node, ("rules",)).fault("a rule is named twice")
+    if row.signed and row.who is None:
+        yield nodes.find(node, ("signed",)).fault("who signs a push? `who` is null")
     if row.before is None and not row.commits:
         yield node.fault("nothing is pushed: there is neither `before` nor `commits`")
 

@@ -68,6 +68,17 @@ def test_the_answer_is_the_one_of_the_server(site, files, who, rules):
         assert f"policyd: {rule}: " in site.err
 
 
+def test_a_credential_and_a_signature_count_as_on_the_server(site):
+    site.edit_policy("maintainers: [alice, bob]", 'maintainers: ["alice#web", bob]')
+    site.commit(ORACLE)
+    for who, verdict in (("alice#web", "accepted"), ("alice#ssh", "refused"), ("bob", "accepted")):
+        assert asked(site, "--as", who)["verdict"] == verdict
+    site.edit_policy("  protected-writers:\n", "  protected-writers:\n    signed: [oracle]\n")
+    assert asked(site, "--as", "bob")["verdict"] == "refused"
+    assert asked(site, "--as", "bob", "--signed")["verdict"] == "accepted"
+    assert "'alice#' is no pusher" in failure(site, "--as", "alice#")
+
+
 def test_a_refusal_reads_as_on_the_server(site):
     site.commit(MIXED)
     assert site.policyd("check", "--as", "alice") == 1

@@ -43,6 +43,10 @@ FAULTS = [
      ["1:38: unknown key 'befor'; did you mean 'before'?"]),
     ("- {title: '', who: a, expect: accept, before: {}}", ["1:11: a title is one line"]),
     ('- {title: "a\\nb", who: a, expect: accept, before: {}}', ["1:11: a title is one line"]),
+    ("- {title: t, who: 'mei#', expect: accept, before: {}}", ["1:19: 'mei#' is no pusher"]),
+    ("- {title: t, who: 'mei#key-*', expect: accept, before: {}}", ["1:19: 'mei#key-*' is no"]),
+    ("- {title: t, who: null, expect: accept, before: {}, signed: true}",
+     ["1:53: who signs a push?"]),
     ("- {title: t, who: 7, expect: accept, before: {}}", ["1:19: expected text"]),
     ("- {title: t, who: a, expect: accept, before: {a: 1}}", ["1:50: expected text"]),
     ("- {title: t, who: a, expect: accept, before: {a: null}}", ["1:50: expected text"]),
@@ -103,6 +107,13 @@ def test_a_row_may_name_its_day():
     assert one("- {title: t, who: a, before: {}, expect: accept, today: 2026-09-07}").today \
         == date(2026, 9, 7)
     assert one("- {title: t, who: a, before: {}, expect: accept}").today is None
+
+
+def test_a_row_may_name_the_credential_and_be_signed():
+    case = one("- {title: t, who: 'mei#SHA256:a#b', before: {}, signed: true, expect: accept}")
+    assert (case.who, case.credential, case.signed) == ("mei", "SHA256:a#b", True)
+    case = one("- {title: t, who: mei, before: {}, expect: accept}")
+    assert (case.who, case.credential, case.signed) == ("mei", None, False)
 
 
 @pytest.mark.parametrize(("written", "meant"), REFS)
