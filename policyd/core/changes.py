@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from policyd.core.policy import Active, Bounds, Clause, NamePattern, Override, Policy, Settings
+from policyd.core.policy import Active, Clause, Identity, NamePattern, Override, Policy, Settings
 from policyd.core.values import dataclass
 
 
@@ -39,8 +39,27 @@ def _things(active: Active) -> Iterator[tuple[str, str]]:
 def _settings(settings: Settings) -> Iterator[tuple[str, str]]:
     yield "state", settings.state
     yield "roots", ", ".join(settings.roots)
-    yield "identity", f"{settings.identity.source} {settings.identity.name}"
+    yield from _identity(settings.identity)
     yield "home_owner", settings.home_owner
+    yield "server", settings.server
+    yield from _each("enroll", settings.enroll)
+    yield from _each("service", settings.service)
+    if settings.webhook is not None:
+        yield from _each("webhook", settings.webhook)
+    if settings.pretended_clock:
+        yield "pretended_clock", "true"
+
+
+def _identity(identity: Identity) -> Iterator[tuple[str, str]]:
+    """A key that becomes another person's is what must not be overlooked: a line each."""
+    yield "identity", f"{identity.source} {identity.name}".rstrip()
+    for name in ("keys", "deploy_keys"):
+        for key, person in getattr(identity, name).items():
+            yield f"identity.{name}.{key}", person
+    if identity.actions is not None:
+        yield "identity.actions", identity.actions
+    if identity.slop:
+        yield "identity.slop", str(identity.slop)
 
 
 def _policy(policy: Policy) -> Iterator[tuple[str, str]]:
@@ -56,7 +75,10 @@ def _policy(policy: Policy) -> Iterator[tuple[str, str]]:
     yield "mirror", str(policy.mirror).lower()
     if policy.override != Override():
         yield "override", text(policy.override)
-    yield from _bounds(policy.bounds)
+    yield from _each("bounds", policy.bounds)
+    yield from _each("records", policy.records)
+    if policy.records_from:
+        yield "records_from", ", ".join(f"{p.glob}: {ref}" for p, ref in policy.records_from)
     for zone in policy.zones:
         yield f"zones.{zone.name}", ", ".join(p.glob for p in zone.patterns)
     for group, listed in policy.groups.items():
@@ -65,9 +87,13 @@ def _policy(policy: Policy) -> Iterator[tuple[str, str]]:
         yield from _clause(clause)
 
 
-def _bounds(bounds: Bounds) -> Iterator[tuple[str, str]]:
-    for one in fields(bounds):
-        yield f"bounds.{one.name}", str(getattr(bounds, one.name))
+def _each(name: str, record: Any) -> Iterator[tuple[str, str]]:
+    """The fields of a dataclass that say anything."""
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if value is not None:
+            said = str(value)
+            yield f"{name}.{one.name}", said.lower() if isinstance(value, bool) else said
 
 
 def _clause(clause: Clause) -> Iterator[tuple[str, str]]:
