@@ -6,17 +6,16 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from policyd.adapters import clock, gains
+from policyd.adapters import clock
 from policyd.adapters.gitchild import GitChild
 from policyd.adapters.gitrepo import Missing, PushedRepo
 from policyd.adapters.hookinput import Line
 from policyd.adapters.look import Look, RefLine
 from policyd.core import breakglass, gates
-from policyd.core import index as indexes
 from policyd.core.breakglass import Asked, Permit, Use
 from policyd.core.errors import CannotJudge
 from policyd.core.evaluate import Outcome, Verdict, enforces, evaluate, needs_of, together
@@ -25,6 +24,7 @@ from policyd.core.index import Index
 from policyd.core.policy import Active, Mode, Policy
 from policyd.core.values import dataclass
 from policyd.gatehouse import Bookkeeper, Standing, record_files
+from policyd.insides import Reader
 from policyd.rules import BY_ID
 
 if TYPE_CHECKING:  # what mends a refusal is not imported for a push that is accepted
@@ -232,9 +232,10 @@ def _once(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[Re
     needs = needs_of(policy, BY_ID)
     try:
         updates = look.updates(lines, needs)
-        if Need.LITERALS in needs:
-            updates = tuple(_with_literals(look, update, index, request.at, deadline)
-                            for update in updates)
+        if needs & {Need.LITERALS, Need.CONTENT}:
+            reader = Reader(look, index, request.at, deadline, lambda: record_files(
+                repo, look.trees, child, request.standing, policy.bounds.lease_bytes))
+            updates = tuple(map(reader.with_insides, updates))
         if needs & {Need.GATE, Need.RECORDS}:
             updates = _with_books(look, child, request, updates, needs, deadline)
         if "maintainers" in pusher.groups:
@@ -314,20 +315,6 @@ def _writers(policy: Policy, zones: Sequence[str]) -> tuple[str, ...]:
 def _names(policy: Policy, groups: Sequence[str]) -> tuple[str, ...]:
     members = policy.members
     return tuple(dict.fromkeys(name for group in groups for name in members.get(group, ())))
-
-
-def _with_literals(look: Look, update: Update, index: Index, at: datetime,
-                   deadline: float) -> Update:
-    clause = look.policy.clause("literal-overlap")
-    if clause is None:
-        return update
-    options, target = clause.options, look.target_of(update.ref)
-    since = None if target is None else indexes.held_since(
-        index, target, at - timedelta(days=options.lookback_days))
-    asked = gains.Asked(options.tests, options.source, options.min_length, options.allow_file,
-                        since, look.tips[target] if target is not None else None)
-    found = gains.literals(look, update, asked, seconds=max(deadline - time.monotonic(), 0.1))
-    return replace(update, literals=found)
 
 
 def _refusing(part: _Judged, update: Update) -> tuple[Finding, ...]:

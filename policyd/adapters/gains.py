@@ -6,23 +6,18 @@ already is nobody's secret, so moves, cherry-picks and backports gain nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
-from policyd.adapters.gitrepo import Missing
 from policyd.adapters.look import Look
+from policyd.adapters.sources import Sources
 from policyd.adapters.touched import beyond
 from policyd.core.errors import CannotJudge
-from policyd.core.facts import Gained, Literals, Occurrence, Unreadable, Update
-from policyd.core.trees import GITLINK, LINK, Entry, is_tree
+from policyd.core.facts import Gained, Literals, Occurrence, Update
+from policyd.core.sheet import Literal
+from policyd.core.trees import LINK, Entry
 from policyd.core.values import dataclass
-from policyd.languages.literal import Literal
-
-if TYPE_CHECKING:  # most pushes have nothing to parse, and need no reader of sources
-    from policyd.adapters.sourcereader import Reading
-
-SUFFIXES = (".py", ".pyi", ".pyw")
+from policyd.languages import language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +26,6 @@ class Asked:
 
     tests: str
     source: str
-    min_length: int
     allow_file: str
     since: str | None
     """What the target branch held at the beginning of the days of looking back."""
@@ -41,77 +35,73 @@ class Asked:
 
 @dataclass(slots=True)
 class _Part:
-    """Changed Python files of one zone: their blobs after, and all blobs of theirs before."""
+    """Changed source files of one zone: what they are after, and all that they were before."""
 
     after: dict[str, Entry] = field(default_factory=dict)
-    before: set[bytes] = field(default_factory=set)
+    before: set[tuple[str, Entry]] = field(default_factory=set)
 
 
-def literals(look: Look, update: Update, asked: Asked, *, seconds: float) -> Literals:
+def literals(look: Look, update: Update, asked: Asked, sources: Sources) -> Literals:
     """What the zones gained; nothing is read where no test file changed. Raises CannotJudge."""
     if update.tip is None:
         return Literals()
-    tree, sides = look.tree_of(update.tip), _before_sides(look, update)
-    tests = _part(look, tree, sides, _changed(update, asked.tests))
+    tree, sides = look.tree_of(update.tip), before_sides(look, update)
+    tests = _part(sources, tree, sides, _changed(update, asked.tests))
     if not tests.after:
         return Literals()
-    source = _part(look, tree, sides, _changed(update, asked.source))
-    lately = _lately(look, asked)
+    source = _part(sources, tree, sides, _changed(update, asked.source))
+    lately = _lately(look, asked, sources)
     if not source.after and not lately.after:
         return Literals()
-    reader = _Reader(look)
-    read = reader.read((tests, source, lately), asked.min_length, seconds)
+    parts = tests, source, lately
+    sources.read(file for part in parts for file in (*part.after.items(), *part.before))
     return Literals(
-        {asked.tests: _gained(tests, read), asked.source: _gained(source, read)},
-        {asked.source: _gained(lately, read)}, _allowed(look, asked),
-        reader.unreadable((tests, source, lately), read))
+        {asked.tests: _gained(tests, sources), asked.source: _gained(source, sources)},
+        {asked.source: _gained(lately, sources)}, _allowed(look, asked, sources),
+        sources.unreadable({**lately.after, **source.after, **tests.after}))
 
 
 def _changed(update: Update, zone: str) -> tuple[str, ...]:
     return tuple(touch.path for touch in update.net
-                 if zone in touch.zones and touch.path.endswith(SUFFIXES))
+                 if zone in touch.zones and _is_source(touch.path))
 
 
-def _before_sides(look: Look, update: Update) -> tuple[bytes, ...]:
+def before_sides(look: Look, update: Update) -> tuple[bytes, ...]:
+    """The raw ids of the trees that hold what is no gain."""
     commits = dict.fromkeys([*update.boundary, *(tip.hex() for tip in look.tips.values())])
     if update.old is not None and update.guarded and update.branch is not None:
         commits[update.old] = None  # a tag never moves, and need not be a commit
     return tuple(dict.fromkeys(look.tree_of(commit) for commit in commits))
 
 
-def _part(look: Look, tree: bytes, sides: Iterable[bytes], paths: Sequence[str]) -> _Part:
-    part = _Part(before={entry[1] for side in sides for _, entry in _files(look, side, paths)
-                         if entry[0] != LINK})
-    part.after.update(_files(look, tree, paths))
-    return part
+def _is_source(path: str) -> bool:
+    return language_of(path) not in (None, "settings")
 
 
-def _files(look: Look, tree: bytes, paths: Sequence[str]) -> Iterator[tuple[str, Entry]]:
-    for path in paths:
-        entry = look.trees.at(tree, path.encode("utf-8", "surrogateescape"))
-        if entry is not None and not is_tree(entry[0]) and entry[0] != GITLINK:
-            yield path, entry
+def _part(sources: Sources, tree: bytes, sides: Iterable[bytes], paths: Sequence[str]) -> _Part:
+    before = {file for side in sides for file in sources.files(side, paths)}
+    return _Part(dict(sources.files(tree, paths)), before)
 
 
-def _lately(look: Look, asked: Asked) -> _Part:
+def _lately(look: Look, asked: Asked, sources: Sources) -> _Part:
     """What the target's own files of the source zone changed since the baseline."""
     if asked.since is None or asked.target is None:
         return _Part()
     old, new = look.tree_of(asked.since), look.tree_of(asked.target.hex())
     paths = [path for path in look.paths_between(asked.since, asked.target.hex(), asked.source)
-             if path.endswith(SUFFIXES)]
+             if _is_source(path)]
     most = look.policy.bounds.lookback_files
     if len(paths) > most:
         raise CannotJudge(beyond("lookback_files", most, "source files changed on the target "
                                  "branch within `lookback_days`"))
-    return _part(look, new, (old,), paths)
+    return _part(sources, new, (old,), paths)
 
 
-def _allowed(look: Look, asked: Asked) -> frozenset[str]:
+def _allowed(look: Look, asked: Asked, sources: Sources) -> frozenset[str]:
     """The list in the target branch; `#` begins a comment line."""
     if asked.target is None:
         return frozenset()
-    found = dict(_files(look, look.tree_of(asked.target.hex()), (asked.allow_file,)))
+    found = dict(sources.files(look.tree_of(asked.target.hex()), (asked.allow_file,)))
     entry = found.get(asked.allow_file)
     if entry is None or entry[0] == LINK:
         return frozenset()
@@ -123,65 +113,18 @@ def _allowed(look: Look, asked: Asked) -> frozenset[str]:
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
-class _Reader:
-    """Fetches the blobs of some files and has them parsed, each once."""
-
-    def __init__(self, look: Look) -> None:
-        self._look = look
-        self._sources: dict[bytes, bytes] = {}
-        self._refused: dict[bytes, str] = {}
-
-    def read(self, parts: Sequence[_Part], min_length: int,
-             seconds: float) -> Mapping[str, Reading]:
-        for part in parts:
-            for oid in (*(o for mode, o in part.after.values() if mode != LINK), *part.before):
-                self._fetch(oid)
-        files = [(oid.hex(), text) for oid, text in self._sources.items()]
-        from policyd.adapters import sourcereader
-
-        return sourcereader.read(files, min_length=min_length, seconds=seconds)
-
-    def unreadable(self, parts: Sequence[_Part],
-                   read: Mapping[str, Reading]) -> tuple[Unreadable, ...]:
-        """The changed files that a rule needs and that could not be read."""
-        found = {}
-        for part in parts:
-            for path, (mode, oid) in part.after.items():
-                held = read.get(oid.hex())
-                if mode == LINK:
-                    found[path] = Unreadable(path, 1, "it is a symbolic link")
-                elif oid in self._refused:
-                    found[path] = Unreadable(path, 1, self._refused[oid])
-                elif held is not None and not isinstance(held, tuple):
-                    found[path] = Unreadable(path, held.line, held.reason)
-        return tuple(found[path] for path in sorted(found))
-
-    def _fetch(self, oid: bytes) -> None:
-        most = self._look.policy.bounds.max_blob_bytes
-        if oid in self._sources or oid in self._refused:
-            return
-        try:
-            if self._look.repo.size(oid) > most:
-                self._refused[oid] = (f"it is larger than {most:,} bytes; the operator raises "
-                                      "`max_blob_bytes`")
-            else:
-                self._sources[oid] = self._look.repo.read(oid)[1]
-        except Missing:
-            self._refused[oid] = "its content is not in the push"
-
-
-def _gained(part: _Part, read: Mapping[str, Reading]) -> Gained:
-    known = {literal.value for oid in part.before for literal in _held(read, oid)}
+def _gained(part: _Part, sources: Sources) -> Gained:
+    known = {literal.value for path, entry in part.before
+             for literal in _held(sources, path, entry)}
     values: dict[str, list[Occurrence]] = {}
     for path in sorted(part.after):
-        mode, oid = part.after[path]
-        for literal in _held(read, oid) if mode != LINK else ():
+        for literal in _held(sources, path, part.after[path]):
             if literal.value not in known:
                 values.setdefault(literal.value, []).append(
-                    Occurrence(path, literal.line, literal.use))
+                    Occurrence(path, literal.line, literal.use, literal.role))
     return Gained({value: tuple(places) for value, places in values.items()})
 
 
-def _held(read: Mapping[str, Reading], oid: bytes) -> tuple[Literal, ...]:
-    held = read.get(oid.hex(), ())
-    return held if isinstance(held, tuple) else ()
+def _held(sources: Sources, path: str, entry: Entry) -> tuple[Literal, ...]:
+    sheet = sources.sheet(path, entry)
+    return sheet.literals if sheet is not None else ()

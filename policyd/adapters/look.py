@@ -18,7 +18,7 @@ from policyd.core.facts import Commit, Need, Op, Touch, Update
 from policyd.core.graph import Header
 from policyd.core.oddtrees import OddTrees
 from policyd.core.policy import Policy
-from policyd.core.trees import TREE
+from policyd.core.trees import TREE, Node
 from policyd.core.values import dataclass
 
 
@@ -130,6 +130,14 @@ class Look:
                 if not pattern.negate and "*" not in pattern.glob and pattern.matches(name):
                     return name
         return None
+
+    def expected(self, update: Update) -> Node:
+        """What a merge of the update's accepted sides would leave; nothing where there is none."""
+        return self._touched.merge_of([bytes.fromhex(commit) for commit in update.boundary])
+
+    def paths_in(self, tree: bytes, zones: Sequence[str]) -> Iterator[str]:
+        """All paths of some zones below a tree."""
+        return self._touched.paths_in(tree, frozenset(zones))
 
     def paths_between(self, old: str, new: str, zone: str) -> list[str]:
         """The paths of a zone that differ between two commits in hex; nothing is counted."""

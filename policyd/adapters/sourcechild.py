@@ -16,11 +16,12 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
+from policyd.core.sheet import Sheet, packed
 from policyd.core.values import dataclass
-from policyd.languages.literal import Literal, Unparseable
+from policyd.languages.literal import Unparseable
 
-Reader = Callable[[bytes, int], tuple[Literal, ...]]
-"""Source and the least length of text in; literals out, or Unparseable."""
+Reader = Callable[[bytes, int], Sheet]
+"""Source and the least length of text in; what it says out, or Unparseable."""
 
 FRAME = struct.Struct(">I")
 """Before each answer: its length in bytes."""
@@ -46,7 +47,7 @@ class Task:
 
 
 def serve(pipe: int, sources: Iterable[bytes], task: Task) -> NoReturn:
-    """Answers READY, then for each source `[[value, line, use], ...]` or `{line, reason}`."""
+    """Answers READY, then for each source its sheet, packed, or `{line, reason}`."""
     try:
         _confine(pipe, task)
         _send(READY)
@@ -60,12 +61,11 @@ def serve(pipe: int, sources: Iterable[bytes], task: Task) -> NoReturn:
 
 def _answer(source: bytes, task: Task) -> object:
     try:
-        found = task.reader(source, task.min_length)
+        return packed(task.reader(source, task.min_length))
     except Unparseable as error:
         return {"line": error.line, "reason": error.reason}
     except Exception as error:
         return {"line": 1, "reason": f"the reader failed ({type(error).__name__})"}
-    return [(literal.value, literal.line, literal.use) for literal in found]
 
 
 def _send(answer: object) -> None:

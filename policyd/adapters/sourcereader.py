@@ -19,8 +19,8 @@ from typing import Any
 
 from policyd.adapters.sourcechild import FRAME, READY, Reader, Task, serve
 from policyd.core.errors import CannotJudge
+from policyd.core.sheet import Sheet, unpacked
 from policyd.core.values import dataclass
-from policyd.languages.literal import Literal
 
 TOO_LONG = "the parser gave up: it ran out of time"
 CRASHED = "the parser gave up: it ran out of memory or crashed"
@@ -40,7 +40,7 @@ class Unread:
     reason: str
 
 
-Reading = tuple[Literal, ...] | Unread
+Reading = Sheet | Unread
 
 
 class _TimeIsOver(Exception):
@@ -53,17 +53,18 @@ def read(
     min_length: int,
     seconds: float,
     memory_bytes: int = 1 << 30,
+    language: str = "python",
     reader: Reader | None = None,
 ) -> Mapping[str, Reading]:
-    """What each file holds, by its key, in the order given.
+    """What each file of one language holds, by its key, in the order given.
 
     Raises CannotJudge when `seconds` are over. `memory_bytes` is for one child, of which there
-    are two when there is much to read. `reader` is Python's unless another is given.
+    are two when there is much to read. `reader` is the language's unless another is given.
     """
     if not files:
         return {}
     deadline = time.monotonic() + seconds
-    task = Task(reader or _python(), min_length, seconds * _SHARE, seconds, memory_bytes)
+    task = Task(reader or _reader_of(language), min_length, seconds * _SHARE, seconds, memory_bytes)
     lanes = [_Lane(share, task) for share in _shares(files)]
     found: dict[str, Reading] = {}
     try:
@@ -181,16 +182,15 @@ def _shares(files: Sequence[tuple[str, bytes]]) -> Sequence[Sequence[tuple[str, 
 def _reading(answer: Any) -> Reading:
     if isinstance(answer, dict):
         return Unread(answer["line"], answer["reason"])
-    return tuple(Literal(value, line, use) for value, line, use in answer)
+    return unpacked(answer, Sheet)
 
 
 def _cause(status: int) -> str:
     return TOO_LONG if -status in (signal.SIGPROF, signal.SIGXCPU) else CRASHED
 
 
-def _python() -> Reader:
+def _reader_of(language: str) -> Reader:  # noqa: ARG001
     """Loaded when there is something to read: a push of anything else need not pay for it."""
-    from policyd.languages.python import literals
+    from policyd.languages import python
 
-    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    return partial(literals, python=version)
+    return partial(python.sheet, python=f"Python {sys.version_info.major}.{sys.version_info.minor}")

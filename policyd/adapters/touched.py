@@ -60,7 +60,7 @@ class Touched:
 
     def _of(self, commit: bytes, judged: Mapping[bytes, Header]) -> tuple[Touch, ...]:
         tree, parents, _ = judged[commit]
-        return self.changed(self._merge_of(parents), (TREE, tree),
+        return self.changed(self.merge_of(parents), (TREE, tree),
                              conflicts=not self._is_settled(parents, judged))
 
     def _is_settled(self, parents: Sequence[bytes], judged: Mapping[bytes, Header]) -> bool:
@@ -112,10 +112,16 @@ class Touched:
             boundary = self.graph.independent(p for p in sides if p not in judged)
             tree = self.graph.header(tip)[0]
             known = self._nets[tip, len(commits)] = (boundary, self.changed(
-                self._merge_of(boundary), (TREE, tree), conflicts=not self._maintainer))
+                self.merge_of(boundary), (TREE, tree), conflicts=not self._maintainer))
         return known
 
-    def _merge_of(self, commits: Sequence[bytes], depth: int = 0) -> Node:
+    def paths_in(self, tree: bytes, zones: frozenset[str]) -> Iterator[str]:
+        """The paths below a tree that lie in some zones, in no order; nothing is counted."""
+        for text in map(text_of, self.trees.diff(None, (TREE, tree), self._follow)):
+            if not zones.isdisjoint(self.zones.of(text)):
+                yield text
+
+    def merge_of(self, commits: Sequence[bytes], depth: int = 0) -> Node:
         """The path-level merge of commits: folded left to right, bases merged in the same way."""
         if len(commits) < 2:
             return (TREE, self.graph.header(commits[0])[0]) if commits else None
@@ -126,7 +132,7 @@ class Touched:
             node: Node = (TREE, self.graph.header(folded[0])[0])
             for count, commit in enumerate(folded[1:], 1):
                 bases = self.graph.bases(commit, folded[:count])
-                base = self._merge_of(bases, depth + 1) if depth < MAX_VIRTUAL else None
+                base = self.merge_of(bases, depth + 1) if depth < MAX_VIRTUAL else None
                 node = merge(node, (TREE, self.graph.header(commit)[0]), base)
             self._expected[key] = node
         return self._expected[key]

@@ -30,7 +30,8 @@ def page(rule: Rule) -> str:
         f"- Why: {rule.why}", f"- Instead: {rule.fix}", f"- Enforces on {enforces(rule)}",
         f"- For some groups: {softened(rule)}", f"- Reads {_needs(rule)}", "",
         *_options(rule.options),
-        "Accepted:", "", *_titles(rule.accepts()), "", "Rejected:", "", *_titles(rule.rejects()), ""])
+        "Accepted:", "", *_titles(rule.accepts()), "",
+        "Rejected:", "", *_titles(rule.rejects()), ""])
 
 
 def _contents(rules: Iterable[Rule]) -> Iterator[str]:

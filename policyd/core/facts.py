@@ -11,11 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from datetime import date
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from policyd.core.gates import Gate
 from policyd.core.policy import Together
 from policyd.core.rows import Identity, Records
+from policyd.core.sheet import Role
 from policyd.core.values import dataclass
+
+if TYPE_CHECKING:  # it builds on what is here
+    from policyd.core.content import Content
 
 ZERO = "0" * 40
 """The object id that stands for "no such ref" on git's side."""
@@ -36,6 +41,9 @@ class Need(Enum):
     PATHS = "paths"
     TREES = "trees"
     LITERALS = "literals"
+    CONTENT = "content"
+    SAMPLES = "samples"
+    """With CONTENT: the samples of unchanged tests that gained branches answer."""
     HELD = "held"
     RECORDS = "records"
     PAST = "past"
@@ -94,11 +102,12 @@ class OddEntry:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """Where a literal stands in a changed file. `use` says in a word or two how."""
+    """Where a literal stands in a changed file. `use` says in a word how, `role` what for."""
 
     path: str
     line: int
     use: str
+    role: Role = Role.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +204,8 @@ class Update:
     held: frozenset[str] = frozenset()
     """The touched paths that some side before the push holds."""
     literals: Literals | None = None
+    content: Content | None = None
+    """None where no rule asks."""
     books: Books | None = None
     """None where no rule asks, or where the update touches no record."""
     gate: Gate | None = None

@@ -126,6 +126,17 @@ class Trees:
             entry = _find(self.entries(entry[1]), name)
         return entry
 
+    def leaves(self, node: Node, path: bytes) -> tuple[Entry, ...]:
+        """What stands at a path below a node: an entry, nothing, or both sides of a conflict."""
+        if isinstance(node, Merged):
+            ours, theirs, base = (self.leaves(part, path)
+                                  for part in (node.ours, node.theirs, node.base))
+            if ours == theirs or theirs == base:
+                return ours
+            return theirs if ours == base else tuple(dict.fromkeys((*ours, *theirs)))
+        entry = self.at(node[1], path) if isinstance(node, tuple) and is_tree(node[0]) else None
+        return () if entry is None or is_tree(entry[0]) else (entry,)
+
     def diff(self, old: Node, new: Node, follow: Callable[[bytes], bool], *,
              conflicts: bool = True) -> Iterator[bytes]:
         """Paths whose entry differs between two nodes, looking where `follow(folder)` allows.

@@ -1,4 +1,4 @@
-"""What a literal is, in any language: a value in one comparable, printable form, and its place.
+"""How a literal compares, in any language: one printable form for each value.
 
 Light on purpose: whoever only compares literals need not load a parser.
 """
@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 import zlib
 
-from policyd.core.values import dataclass
-
 _LONGEST = 256
 _HEAD = 64
 
@@ -17,19 +15,6 @@ _DIGITS = 4
 _WORDY = re.compile(r"[^\W_]")
 _DUNDER = re.compile(r"__\w+__")
 _EXPONENT = re.compile(r"e.*")
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A value as it compares (ASCII only), the line it starts on, and how it stands there.
-
-    `use` is one of: compared, returned, argument, assigned, raised, matched, element, default,
-    used.
-    """
-
-    value: str
-    line: int
-    use: str
 
 
 class Unparseable(Exception):

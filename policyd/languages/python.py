@@ -11,7 +11,8 @@ import ast
 import re
 from warnings import catch_warnings, simplefilter
 
-from policyd.languages.literal import Literal, Unparseable, telling_number, telling_text
+from policyd.core.sheet import Literal, Sheet
+from policyd.languages.literal import Unparseable, telling_number, telling_text
 from policyd.languages.python_constants import Display, Part, constants, form
 from policyd.languages.python_uses import spots
 from policyd.languages.python_values import is_number
@@ -28,6 +29,11 @@ _REASONS = (
     (r"4300|integer string", "holds an integer too long to be read"),
 )
 _NEWER = re.compile(r"\s*(type\s+\w+.*=|(async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[)|.*\bt['\"]")
+
+
+def sheet(source: bytes, min_length: int, *, python: str = "this Python") -> Sheet:
+    """All that a file says. Raises Unparseable."""
+    return Sheet(literals=literals(source, min_length, python=python))
 
 
 def literals(source: bytes, min_length: int, *, python: str = "this Python") -> tuple[Literal, ...]:

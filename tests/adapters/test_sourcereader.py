@@ -16,11 +16,12 @@ import pytest
 from policyd.adapters import sourcereader
 from policyd.adapters.sourcereader import CRASHED, TOO_LONG, Unread, read
 from policyd.core.errors import CannotJudge
-from policyd.languages.literal import Literal, Unparseable
-from policyd.languages.python import literals
+from policyd.core.sheet import Literal, Sheet
+from policyd.languages.literal import Unparseable
+from policyd.languages.python import sheet
 
 GOOD = b"x = 'secret-token'\n"
-SECRET = (Literal('"secret-token"', 1, "assigned"),)
+SECRET = Sheet((Literal('"secret-token"', 1, "assigned"),))
 MUCH = 300 << 10
 """Bytes that make two children worth it."""
 
@@ -32,7 +33,7 @@ def _leaves_no_child() -> Iterator[None]:
         os.waitpid(-1, os.WNOHANG)
 
 
-def reader(source: bytes, min_length: int) -> tuple[Literal, ...]:
+def reader(source: bytes, min_length: int) -> Sheet:
     """Does what the source says; so that every way to die can be written down."""
     word = source.split()[0].decode() if source.strip() else ""
     if word == "segfault":
@@ -54,7 +55,7 @@ def reader(source: bytes, min_length: int) -> tuple[Literal, ...]:
         sys.exit(0)
     elif word == "unparseable":
         raise Unparseable(7, "invalid syntax")
-    return (Literal(word, min_length, "used"),)
+    return Sheet((Literal(word, min_length, "used"),))
 
 
 def reading(*words: str, seconds: float = 10, size: int = 0) -> dict[str, object]:
@@ -64,8 +65,8 @@ def reading(*words: str, seconds: float = 10, size: int = 0) -> dict[str, object
     return {key.split()[1]: value for key, value in found.items()}
 
 
-def good(word: str) -> tuple[Literal, ...]:
-    return (Literal(word, 6, "used"),)
+def good(word: str) -> Sheet:
+    return Sheet((Literal(word, 6, "used"),))
 
 
 def test_nothing_to_read_starts_nothing() -> None:
@@ -77,7 +78,7 @@ def test_child_reads_what_the_reader_reads() -> None:
         (path.name, path.read_bytes()) for path in sorted(Path(os.__file__).parent.glob("s*.py"))
     ]
     found = read(files, min_length=6, seconds=60)
-    assert found == {name: literals(source, 6) for name, source in files}
+    assert found == {name: sheet(source, 6) for name, source in files}
     assert list(found) == [name for name, _ in files]
 
 
@@ -123,16 +124,16 @@ def test_file_that_takes_too_much_processor_time_is_named(
     assert found == {"one": good("one"), "spin": Unread(1, TOO_LONG), "two": good("two")}
 
 
-def allowance(_source: bytes, _min_length: int) -> tuple[Literal, ...]:
+def allowance(_source: bytes, _min_length: int) -> Sheet:
     """The processor time that the file at hand has left."""
-    return (Literal(str(signal.getitimer(signal.ITIMER_PROF)[0]), 1, "used"),)
+    return Sheet((Literal(str(signal.getitimer(signal.ITIMER_PROF)[0]), 1, "used"),))
 
 
 def test_each_file_may_take_most_of_the_time_for_all_and_not_all_of_it() -> None:
     files = [("a", b""), ("b", b"")]
     for found in read(files, min_length=6, seconds=40, reader=allowance).values():
         assert not isinstance(found, Unread)
-        assert 25 < float(found[0].value) <= 30.1
+        assert 25 < float(found.literals[0].value) <= 30.1
 
 
 @pytest.mark.parametrize("size", [0, MUCH])
@@ -164,7 +165,7 @@ def test_large_source_runs_out_of_memory_and_the_next_file_is_read() -> None:
     assert found["b"] == SECRET
 
 
-def surroundings(_source: bytes, _min_length: int) -> tuple[Literal, ...]:
+def surroundings(_source: bytes, _min_length: int) -> Sheet:
     """What the child has left, as literals."""
     told = {
         "open files": sorted(int(each) for each in os.listdir("/proc/self/fd"))[:-1],
@@ -174,7 +175,7 @@ def surroundings(_source: bytes, _min_length: int) -> tuple[Literal, ...]:
         "file size": resource.getrlimit(resource.RLIMIT_FSIZE),
         "handler": signal.getsignal(signal.SIGTERM) == signal.SIG_DFL,
     }
-    return tuple(Literal(f"{name}: {value}", 1, "used") for name, value in told.items())
+    return Sheet(tuple(Literal(f"{name}: {value}", 1, "used") for name, value in told.items()))
 
 
 def test_child_keeps_nothing_of_its_parent() -> None:
@@ -184,7 +185,7 @@ def test_child_keeps_nothing_of_its_parent() -> None:
     finally:
         signal.signal(signal.SIGTERM, before)
     assert not isinstance(found, Unread)
-    assert [each.value for each in found] == [
+    assert [each.value for each in found.literals] == [
         "open files: [0, 1, 2, 3]",
         "standard files: {'/dev/null'}",
         "leads its group: True",

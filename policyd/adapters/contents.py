@@ -1,0 +1,120 @@
+"""The insides of the files that an update changes, before and after, for rules that read them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from policyd.adapters.gains import before_sides
+from policyd.adapters.look import Look
+from policyd.adapters.sources import Files, Sources
+from policyd.core.content import Changed, Content, gained
+from policyd.core.facts import Op, Touch, Update
+from policyd.core.sheet import Keyed, Sample, Sheet
+from policyd.core.trees import TREE, Entry, Node
+from policyd.core.values import dataclass
+from policyd.languages import language_of
+
+EXCUSED = Callable[[], frozenset[str]]
+"""The node ids with a row that holds; asked for only where a test is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What rules want to know; zones by name."""
+
+    zones: frozenset[str]
+    """What they read."""
+    source: str | None = None
+    """Whose gained branches are held against samples; None: nobody asks."""
+    tests: str = "tests"
+    """Where the samples stand."""
+
+
+def content(look: Look, update: Update, asked: Asked, sources: Sources,
+            excused: EXCUSED) -> Content:
+    """Raises CannotJudge beyond the policy's bounds, Missing."""
+    if update.tip is None or not update.whole or update.peels != "commit":
+        return Content()
+    zoned = {touch.path: touch.zones for touch in (*update.net, *_returned(update))
+             if language_of(touch.path) is not None and not asked.zones.isdisjoint(touch.zones)}
+    if not zoned:
+        return Content()
+    tree = look.tree_of(update.tip)
+    after = dict(sources.files(tree, zoned))
+    before = {path: _before(look, update, path) for path in zoned}
+    sides = [dict(sources.files(side, zoned)) for side in before_sides(look, update)]
+    sources.read([*after.items(), *((path, entry) for path in zoned for entry in before[path]),
+                  *(file for side in sides for file in side.items())])
+    files = tuple(_changed(path, zones, after, before[path], sides, sources)
+                  for path, zones in sorted(zoned.items()))
+    marked = any(file.after is not None and file.after.markers for file in files)
+    found = Content(files, sources.unreadable(after), {},
+                    excused() if marked else frozenset())
+    if asked.source is None:
+        return found
+    return Content(found.files, found.unreadable, _samples(look, tree, found, asked, sources),
+                   found.excused)
+
+
+def _returned(update: Update) -> tuple[Touch, ...]:
+    """A rewrite takes away what the branch held, whatever was judged."""
+    return update.arrivals if update.op is Op.REWRITE and update.guarded else ()
+
+
+def _before(look: Look, update: Update, path: str) -> tuple[Entry, ...]:
+    raw = path.encode("utf-8", "surrogateescape")
+    if update.op is Op.REWRITE and update.guarded and update.old is not None:
+        held: Node = (TREE, look.tree_of(update.old))
+        return look.trees.leaves(held, raw)
+    return look.trees.leaves(look.expected(update), raw)
+
+
+def _changed(path: str, zones: tuple[str, ...], after: Files, before: Sequence[Entry],
+             sides: Sequence[Files], sources: Sources) -> Changed:
+    others = dict.fromkeys(side[path] for side in sides if path in side)
+    entry = after.get(path)
+    return Changed(
+        path, zones, (sources.sheet(path, entry) or Sheet()) if entry is not None else None,
+        _sheets(path, before, sources),
+        _sheets(path, (other for other in others if other not in before), sources),
+        is_new=not before and not others)
+
+
+def _sheets(path: str, entries: Iterable[Entry], sources: Sources) -> tuple[Sheet, ...]:
+    return tuple(sheet for entry in entries
+                 if (sheet := sources.sheet(path, entry)) is not None)
+
+
+def _samples(look: Look, tree: bytes, found: Content, asked: Asked,
+             sources: Sources) -> Mapping[str, tuple[Sample, ...]]:
+    """Of the unchanged tests that hold, byte for byte, an input that a gained branch answers."""
+    keyed = gained(found.of(asked.source or ""), lambda sheet: sheet.keyed, _key)
+    needles = {needle for _, one in keyed for value in one.given if (needle := _needle(value))}
+    if not needles:
+        return {}
+    changed = {file.path for file in found.files}
+    unchanged = [path for path in look.paths_in(tree, (asked.tests,))
+                 if path not in changed and language_of(path) is not None]
+    files = [(path, entry) for path, entry in sources.files(tree, sorted(unchanged))
+             if (text := sources.bytes_of(entry[1])) is not None
+             and any(needle in text for needle in needles)]
+    sources.read(files)
+    return {path: sheet.samples for path, entry in files
+            if (sheet := sources.sheet(path, entry)) is not None and sheet.samples}
+
+
+def _key(keyed: Keyed) -> tuple[tuple[str, ...], str]:
+    return keyed.given, keyed.result
+
+
+def _needle(value: str) -> bytes:
+    """How a value most likely stands in a file, or its longest plain part; "" for none."""
+    if not value.startswith('"'):
+        return value.encode("ascii")
+    try:
+        text = ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return b""  # a long value, of which only head and checksum are known
+    parts: Iterator[str] = iter(str(text).splitlines())
+    return max(parts, key=len, default="").encode("utf-8", "surrogateescape")
