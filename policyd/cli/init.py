@@ -41,6 +41,13 @@ identity: {{from: env, name: REMOTE_USER}}
 # Who may own this folder: root, or self for the user that the hook runs as.
 home_owner: self
 
+# What runs the hooks: plain, gitolite, gitea (Forgejo too) or gitlab; docs/servers.md.
+# server: plain
+
+# `new`: the daemon enrols what appears below the roots. `hooks_path`: one folder with the hook of
+# all repositories, instead of one in each.
+# enroll: {{new: false, hooks_path: /srv/git-hooks}}
+
 # `policyd serve`: seconds between two looks at everything, and where it answers on loopback
 # with /metrics and /healthz.
 service:
