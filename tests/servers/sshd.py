@@ -11,11 +11,11 @@ Nothing here knows of a test runner.
 
 from __future__ import annotations
 
-import getpass
 import os
+import pwd
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,6 +85,18 @@ def line(public: Path, *, name: str | None, command: str | None = SHELL) -> str:
     return f"restrict{quoted}{said} {public.read_text()}"
 
 
+def login() -> str:
+    """Who runs this, if sshd lets that account in and starts something. Raises Absent."""
+    found = pwd.getpwuid(os.geteuid())
+    if Path(found.pw_shell).name in ("nologin", "false"):
+        raise Absent(f"the account {found.pw_name} has no shell")
+    with suppress(PermissionError):  # who may not read it is not held to it
+        shadow = Path("/etc/shadow").read_text()
+        if f"\n{found.pw_name}:!" in f"\n{shadow}":
+            raise Absent(f"the account {found.pw_name} is locked")
+    return found.pw_name
+
+
 def account(folder: Path, uid: int) -> list[str]:
     """The beginning of a command that sees one more account: `git`, with git-shell for a login.
 
@@ -123,7 +135,7 @@ def serving(folder: Path, named: Sequence[str], *, unnamed: Iterable[str] = (),
         authorized.write_text("".join(
             line(folder / f"{key}.pub", name=name, command=SHELL if uid is None else None)
             for key, name in names.items()))
-    user = "git" if uid is not None else getpass.getuser()
+    user = "git" if uid is not None else login()
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     config = folder / "sshd_config"

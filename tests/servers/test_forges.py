@@ -55,7 +55,7 @@ def test_gitea_on_each_way(plain: Site, accept: bool, way: str, credential: str,
     assert pushers(plain, before) == {(who, credential, "org/demo") for who in BOTH}
 
 
-@pytest.mark.parametrize("way", ["ssh", "http", "web"])
+@pytest.mark.parametrize("way", ["ssh", "web"])
 def test_gitlab_on_each_way(plain: Site, accept: bool, way: str) -> None:
     """On its pages each line for people has the word without which they show none."""
     gitlab = Way("{from: gitlab}", lambda site, _: str(site.server), lambda who: {

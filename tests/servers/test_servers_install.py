@@ -110,7 +110,8 @@ def test_the_end_of_a_run_says_what_did_not_run(tmp_path: Path) -> None:
         "def test_it(n):\n    pytest.skip('ssh: openssh-server is not installed')\n\n\n"
         "def test_other():\n    pytest.skip('no reason')\n")
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
-                          cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(HERE.parent)},
+                          cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(HERE.parent),
+                                             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
                           capture_output=True, text=True, check=False)
     *_, said, last = done.stdout.splitlines()
     assert said == "did not run: ssh: openssh-server is not installed; tests left out: 2"

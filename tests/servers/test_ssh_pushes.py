@@ -31,6 +31,7 @@ def account(open_folder: Path) -> Iterator[sshd.Sshd]:
         yield server
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="ssh as a git user: only root can act for another")
 def test_a_git_user_with_git_shell_for_a_login(account: sshd.Sshd, shop: Site,
                                                open_folder: Path, open_python: Path) -> None:
     """Root enrolled; repository, state and pushes are the git user's, and its alone."""
