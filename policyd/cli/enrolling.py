@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from policyd.adapters import (
@@ -17,10 +18,10 @@ from policyd.adapters import (
     repoindex,
 )
 from policyd.adapters.gitrepo import PushedRepo
-from policyd.adapters.hosts import HOSTS, below, strangers
+from policyd.adapters.hosts import HOSTS, below, gitlab, strangers
 from policyd.adapters.hosts import seat as seats
 from policyd.adapters.hosts.seat import Seat
-from policyd.adapters.reponame import name_of
+from policyd.adapters.reponame import TELLING, name_of
 from policyd.adapters.statefolder import because
 from policyd.cli import recording
 from policyd.cli import repositories as shared
@@ -37,8 +38,25 @@ SETTLED = 10.0
 def case_of(home: Path, active: Active, repository: Path) -> Case:
     """A repository, to be enrolled as it was before or as policyd.yaml says. Raises CannotJudge."""
     git_dir = shared.git_dir_of(repository)
-    name = name_of(git_dir, active.settings.roots)
-    return Case(home, active, git_dir, name, policies_for(active, name), shared.operator())
+    told = _told(active, git_dir)
+    name = told or name_of(git_dir, active.settings.roots)
+    return Case(home, active, git_dir, name, policies_for(active, name), shared.operator(), told)
+
+
+def _told(active: Active, git_dir: Path) -> str:
+    """What its server calls it: as its last push was told, else as GitLab's configuration says."""
+    if active.settings.identity.source in TELLING:
+        with suppress(CannotJudge, OSError):
+            index = repoindex.load(active.settings.state, repoindex.key_of(git_dir))
+            if index.name:
+                return index.name
+    if active.settings.identity.source != "gitlab":
+        return ""
+    owner = asowner.owner_of(git_dir)
+    if os.geteuid() not in (0, owner.uid):
+        return ""  # who may not look there may not enrol it either, and is told so
+    told: str = asowner.run(owner, lambda: gitlab.project(git_dir), command="")
+    return told
 
 
 def enrol(case: Case, *, command: str) -> Iterator[str]:
@@ -56,6 +74,9 @@ def enrol(case: Case, *, command: str) -> Iterator[str]:
     case.probed.add(judge.uid)
     seat = _seat(case, keeper, command=command)
     yield f"is {case.name} to {', '.join(policy.name for policy in case.policies)}"
+    if case.active.settings.identity.source == "gitlab" and not case.told:
+        yield (f"note: its configuration does not say what GitLab calls it: it is {case.name} to "
+               "policies until its first push")
     if judge.uid != keeper.uid:
         yield (f"note: it belongs to {keeper.name}, and pushes must arrive as {judge.name}, "
                f"the owner of {case.state}")
@@ -101,8 +122,7 @@ def left(active: Active, git_dir: Path, server: str) -> str | None:
             return str(error)
         return f"it has a key and no record; `policyd enroll {git_dir}` records it anew"
     try:
-        name = name_of(git_dir, active.settings.roots)
-        policies_for(active, name)
+        policies_for(active, _told(active, git_dir) or name_of(git_dir, active.settings.roots))
     except CannotJudge as error:
         return str(error)
     if os.path.lexists(state) and strangers.is_recorded(state, str(git_dir)):

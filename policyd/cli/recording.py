@@ -28,6 +28,8 @@ class Case:
     name: str
     policies: tuple[Policy, ...]
     operator: str
+    told: str = ""
+    """What its server calls it, where it says so outside of pushes."""
     every_ref: bool = False
     """Whether all refs that are there count as accepted history, not the guarded ones alone."""
     bootstrap: Bootstrap | None = None
@@ -69,7 +71,7 @@ def _record(case: Case) -> list[str]:
     now = clock.now().isoformat(timespec="milliseconds")
     decisionlog.begin(case.state, Index(
         key, now, not refs, found, extra, bootstrap=case.bootstrap,
-        git_dir=str(case.git_dir)), entry)
+        git_dir=str(case.git_dir), name=case.told), entry)
     return [*([f"recorded anew: {anew}"] if anew else []), _recorded(found, extra),
             *_chance(case)]
 
@@ -82,7 +84,7 @@ def _added(case: Case, key: str, tips: Mapping[str, str], extra: Sequence[str],
     def change(index: Index) -> Index:
         more = indexes.with_more(index, tips, extra)
         return replace(more, bootstrap=case.bootstrap or more.bootstrap,
-                       git_dir=str(case.git_dir))
+                       git_dir=str(case.git_dir), name=more.name or case.told)
 
     decisionlog.amend(case.state, key, entry, change)
     after = change(before)

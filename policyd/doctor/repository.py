@@ -9,7 +9,7 @@ from pathlib import Path
 
 from policyd.adapters import repoconfig, repoindex, treepaths
 from policyd.adapters.gitrepo import PushedRepo
-from policyd.adapters.reponame import name_of
+from policyd.adapters.reponame import known_as
 from policyd.adapters.statefolder import because
 from policyd.core.enrolment import guarded_tips
 from policyd.core.errors import CannotJudge, PolicydError
@@ -107,7 +107,7 @@ def _configuration(place: Place) -> Iterator[Finding]:
 
 def _policies(place: Place, repo: PushedRepo) -> Iterator[Finding]:
     try:
-        name = name_of(place.git_dir, place.active.settings.roots)
+        name = _name(place)
         policies = policies_for(place.active, name)
         refs = repo.refs()
         tips = guarded_tips(policies, refs)
@@ -121,6 +121,15 @@ def _policies(place: Place, repo: PushedRepo) -> Iterator[Finding]:
     for policy in policies:
         yield from _aliases(policy, repo, place)
         yield from _zones(policy, paths, place)
+
+
+def _name(place: Place) -> str:
+    """What policies call it: as its last push or its enrolment was told."""
+    told = ""
+    with suppress(CannotJudge):
+        key = repoindex.key_of(place.git_dir)
+        told = repoindex.load(place.active.settings.state, key).name
+    return known_as(place.git_dir, place.active.settings, told)
 
 
 def _aliases(policy: Policy, repo: PushedRepo, place: Place) -> Iterator[Finding]:

@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from policyd.adapters import repoconfig
 from policyd.adapters.hosts.plain import demand_safe
 from policyd.adapters.hosts.seat import PART, Kind, Seat
 
 TAKES_FOLDER = True
 OWN, FOLDER = "custom_hooks", "pre-receive.d"
+_FULLPATH = "gitlab.fullpath"
 _INTERNAL = {"@pools": "an object pool", "+gitaly": "Gitaly's own"}
 
 
@@ -49,3 +51,13 @@ def after(git_dir: Path, taken: Seat) -> Iterator[str]:
 def spares(place: str) -> str:
     """Object pools and Gitaly's own repositories take no pushes."""
     return _INTERNAL.get(place.split("/")[0], "")
+
+
+def project(git_dir: Path) -> str:
+    """What GitLab calls it, such as group/project; empty where its configuration does not say.
+
+    GitLab writes it for people who meet a hashed path, and not for wikis and designs. As its owner.
+    """
+    told = repoconfig.own_value(git_dir, _FULLPATH) or ""
+    is_name = told.isprintable() and all(part not in ("", ".", "..") for part in told.split("/"))
+    return told if is_name and "/" in told else ""
