@@ -11,10 +11,12 @@ from types import FrameType
 
 from policyd.adapters import activepolicy, hints, instance, statefolder
 from policyd.adapters.endpoint import Endpoint
+from policyd.adapters.instance import Lock
 from policyd.adapters.outbox import Outbox
 from policyd.adapters.systemd import Systemd
 from policyd.adapters.watch import Watch
 from policyd.adapters.webhook import Webhook
+from policyd.core.errors import CannotJudge
 from policyd.core.policy import Active
 from policyd.core.values import dataclass
 from policyd.daemon import log as logs
@@ -40,7 +42,7 @@ def serve(start: Start) -> None:
     active = activepolicy.load(start.home, OPTIONS)
     state = active.settings.state
     with ExitStack() as stack:
-        stack.enter_context(instance.only(state))
+        lock = stack.enter_context(instance.only(state))
         statefolder.subfolder(state, hints.FOLDER)
         log = logs.logger(start.environment)
         metrics = Metrics(_version(), state=state)
@@ -59,19 +61,28 @@ def serve(start: Start) -> None:
                  policy=active.digest[:12], version=_version())
         systemd.ready()
         try:
-            loop.run(_Tick(loop, watch, systemd))
+            loop.run(_Tick(loop, watch, systemd, lock, voice))
         finally:
             systemd.stopping()
             log.info("policyd serve ends")
 
 
 class _Tick:
-    """Every few seconds: the watched folders, and a sign for systemd."""
+    """Every few seconds: the lock, the watched folders, and a sign for systemd."""
 
-    def __init__(self, loop: Loop, watch: Watch, systemd: Systemd) -> None:
+    def __init__(self, loop: Loop, watch: Watch, systemd: Systemd, lock: Lock,
+                 voice: Spoken) -> None:
         self._loop, self._watch, self._systemd = loop, watch, systemd
+        self._lock, self._voice = lock, voice
 
     def __call__(self) -> None:
+        """Raises CannotJudge, which ends the daemon, where another one took its place."""
+        try:
+            if self._lock.renew():
+                self._voice.trouble("the lock was removed, and is there again", lock=instance.NAME)
+        except CannotJudge as error:
+            self._voice.trouble("the lock is another one's", reason=str(error))
+            raise
         self._watch.check()
         self._loop.lost = self._watch.trouble
         self._systemd.watchdog()

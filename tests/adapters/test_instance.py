@@ -58,6 +58,47 @@ def _holding(state: Path, other) -> None:
         signal.pause()
 
 
+def test_a_lock_that_was_removed_is_made_again_and_keeps_others_out(state):
+    with instance.only(state) as held:
+        assert not held.renew()
+        (state / instance.NAME).unlink()
+        assert held.renew()
+        assert not held.renew()
+        with pytest.raises(CannotJudge, match=f"as process {os.getpid()};"), instance.only(state):
+            pass
+    with instance.only(state):
+        pass
+
+
+def test_who_comes_while_it_is_gone_stays_and_the_first_one_learns_of_it(state):
+    context = get_context("fork")
+    there, other = context.Pipe()
+    with instance.only(state) as held:
+        (state / instance.NAME).unlink()
+        process = context.Process(target=_holding, args=(state, other))
+        process.start()
+        assert there.recv() == "held"
+        with pytest.raises(CannotJudge, match=f"as process {process.pid};"):
+            held.renew()
+        process.kill()
+        process.join()
+
+
+def test_a_lock_that_is_removed_between_opening_and_locking_is_taken_anew(state, monkeypatch):
+    """As by another daemon that came, and whose file was removed, in that moment."""
+    path, flock = state / instance.NAME, instance.fcntl.flock
+
+    def removed_first(fd: int, how: int) -> None:
+        monkeypatch.setattr(instance.fcntl, "flock", flock)
+        path.unlink()
+        flock(fd, how)
+
+    monkeypatch.setattr(instance.fcntl, "flock", removed_first)
+    with instance.only(state) as held:
+        assert path.read_text() == f"{os.getpid()}\n"
+        assert not held.renew()
+
+
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"x" * 5000])
 def test_a_lock_that_names_nobody_is_a_lock(state, content):
     with instance.only(state):

@@ -90,12 +90,13 @@ def key(site: Site) -> str:
 class Serving:
     """`policyd serve` as a process of its own; its log is JSON, a line an event."""
 
-    def __init__(self, site: Site, *words: str, env: Mapping[str, str] | None = None) -> None:
-        self.site, self._log = site, site.folder / "serve.log"
-        with self._log.open("wb") as log:
+    def __init__(self, site: Site, *words: str, env: Mapping[str, str] | None = None,
+                 log: str = "serve.log") -> None:
+        self.site, self._log = site, site.folder / log
+        with self._log.open("wb") as file:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-m", "policyd", "--home", str(site.home), "serve", *words],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=site.folder,
+                stdin=subprocess.DEVNULL, stdout=file, stderr=file, cwd=site.folder,
                 env={**site.environment(), **(env or {})})
 
     def __enter__(self) -> Serving:

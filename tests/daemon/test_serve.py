@@ -131,6 +131,18 @@ def test_there_is_one_for_a_state_folder(site):
             assert "Traceback" not in second.log()
 
 
+def test_of_two_that_a_removed_lock_let_start_one_stays(site):
+    settings(site, "service: {rescan_seconds: 1}\n")
+    with Serving(site) as first:
+        first.until(lambda: first.is_open() is True)
+        (site.state / "serve.lock").unlink()
+        with Serving(site, log="second.log") as second:
+            second.until(lambda: second.events() != [])
+            assert first.process.wait(timeout=15) == 2
+            assert f"as process {second.process.pid}; one is enough" in first.log()
+            assert second.process.poll() is None
+
+
 @pytest.mark.parametrize(("words", "damage", "sentence"), [
     ((), "active/current", "policyd policy apply"),
     (("--clock", "soon"), None, "'soon' is no moment"),
