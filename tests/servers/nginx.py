@@ -26,7 +26,7 @@ daemon off;
 pid {folder}/nginx.pid;
 error_log {folder}/nginx-error.log;
 worker_processes 1;
-events {{ worker_connections 64; }}
+events {{ worker_connections 512; }}
 http {{
     access_log off;
     client_body_temp_path {folder}/body;
