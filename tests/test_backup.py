@@ -73,14 +73,17 @@ def test_without_the_state_nothing_is_judged_until_it_is_enrolled_anew(site):
     assert whole(site), site.out
 
 
-def test_a_repository_that_is_older_than_the_state_is_enrolled_from_the_start(site, archive):
+@pytest.mark.parametrize("words", [
+    (("movement", "accept", "--all", "--reason", "the disk is from Monday"),),
+    (("unenroll",), ("enroll", "--accept-existing"))])
+def test_a_repository_that_is_older_than_the_state_is_taken_as_it_is(site, archive, words):
     shutil.rmtree(site.server)
     tar(site, "-xpzf", archive, "srv")
     site.git("fetch", "--quiet", "origin")
     site.git("reset", "--quiet", "--hard", "origin/main")
     assert push(site, "3") == 1
-    assert site.policyd("unenroll", str(site.server)) == 0, site.out
-    assert site.policyd("enroll", "--accept-existing", str(site.server)) == 0, site.out
+    for command in words:
+        assert site.policyd(*command, str(site.server)) == 0, site.out
     assert push(site, "4") == 0, site.err
     assert whole(site), site.out
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -151,6 +152,12 @@ def heartbeat(state: StrPath) -> Heartbeat | None:
 def beat(state: StrPath, new: Heartbeat) -> None:
     """Raises CannotJudge."""
     statefolder.replace(os.path.join(state, DAEMON), _bytes(new), durable=False)
+
+
+def end_beat(state: StrPath) -> None:
+    """Take the sign away: a daemon that ended is not one that fell silent."""
+    with suppress(OSError):
+        os.unlink(os.path.join(state, DAEMON))
 
 
 def _loaded(path: str, type_: type[T], what: str, *, key: str = "",

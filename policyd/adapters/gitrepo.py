@@ -135,6 +135,14 @@ class PushedRepo:
         """What an object is: commit, tree, blob or tag. Raises Missing."""
         return self._stored(oid)[0]
 
+    def holds(self, oid: str) -> bool:
+        """Whether an object, given in hex, is there."""
+        try:
+            self.kind(bytes.fromhex(oid))
+        except Missing:
+            return False
+        return True
+
     def _stored(self, oid: bytes) -> tuple[str, int]:
         try:
             kind, size = self._odb.read_header(Oid(raw=oid))

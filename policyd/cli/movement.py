@@ -72,7 +72,7 @@ def _accept(there: operating.Opened, ref: str | None, reason: str, who: str) -> 
         if acts.chosen(_movements(there, index), ref) != taken:
             raise PolicydError("it moved again meanwhile; look, and say so once more")
         for movement in taken:
-            index = acts.accepting(index, movement)
+            index = acts.accepting(index, movement, there.repo.holds)
         return index
 
     decisionlog.amend(there.state, there.key, {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -62,15 +62,20 @@ def the_row(rows: Iterable[DatedRow], name: str) -> DatedRow:
     raise PolicydError(f"{name} is the name of several rows ({places}); settle one of them")
 
 
-def accepting(index: Index, movement: Movement) -> Index:
-    """The index once a movement is taken for accepted history; what was recorded stays accepted."""
+def accepting(index: Index, movement: Movement,
+              is_there: Callable[[str], bool] = lambda _: True) -> Index:
+    """The index once a movement is taken for accepted history; what was recorded stays accepted.
+
+    What the repository lacks, for it is older than the record, proves nothing and is let go.
+    """
     branches = {ref: tip for ref, tip in index.branches.items() if ref != movement.ref}
     if movement.live is not None:
         branches[movement.ref] = movement.live
     past = {movement.recorded} if movement.recorded is not None else set()
     pending = tuple(step for step in index.pending
                     if step.ref != movement.ref or step.old == (movement.live or ZERO))
-    return replace(index, branches=branches, extra=tuple(sorted({*index.extra, *past})),
+    extra = tuple(sorted(filter(is_there, {*index.extra, *past})))
+    return replace(index, branches=branches, extra=extra,
                    pending=pending, empty=index.empty and not branches)
 
 

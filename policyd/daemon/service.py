@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
 
-from policyd.adapters import activepolicy, hints, instance, statefolder
+from policyd.adapters import activepolicy, gatefiles, hints, instance, statefolder
 from policyd.adapters.endpoint import Endpoint
 from policyd.adapters.instance import Lock
 from policyd.adapters.outbox import Outbox
@@ -43,6 +43,7 @@ def serve(start: Start) -> None:
     state = active.settings.state
     with ExitStack() as stack:
         lock = stack.enter_context(instance.only(state))
+        stack.callback(gatefiles.end_beat, state)
         statefolder.subfolder(state, hints.FOLDER)
         log = logs.logger(start.environment)
         metrics = Metrics(_version(), state=state)

@@ -105,6 +105,12 @@ def test_an_accepted_movement_is_accepted_history(before, movement, after):
     assert operating.accepting(before, movement) == after
 
 
+def test_what_an_older_repository_lacks_is_let_go():
+    before = index({MAIN: B}, extra=(C, D))
+    assert operating.accepting(before, Movement(MAIN, B, A), {A, C}.__contains__) == index(
+        {MAIN: A}, extra=(C,))
+
+
 def test_movements_are_chosen_by_their_branch():
     moved = (Movement(MAIN, A, B), Movement(RELEASE, None, D))
     assert operating.chosen(moved, None) == moved

@@ -186,6 +186,8 @@ def test_once_looks_and_ends(site):
     with Serving(site, "--once") as serve:
         assert serve.process.wait(timeout=15) == 0
     assert serve.is_open() is True
+    assert site.policyd("status") == 0
+    assert "the daemon does not run" in site.out
 
 
 def free_port() -> int:
