@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
@@ -43,7 +43,7 @@ def serve(start: Start) -> None:
     state = active.settings.state
     with ExitStack() as stack:
         lock = stack.enter_context(instance.only(state))
-        stack.callback(gatefiles.end_beat, state)
+        stack.callback(_end_beat, state, lock)
         statefolder.subfolder(state, hints.FOLDER)
         log = logs.logger(start.environment)
         metrics = Metrics(_version(), state=state)
@@ -66,6 +66,13 @@ def serve(start: Start) -> None:
         finally:
             systemd.stopping()
             log.info("policyd serve ends")
+
+
+def _end_beat(state: str, lock: Lock) -> None:
+    """Take the sign away, unless another daemon took this one's place."""
+    with suppress(CannotJudge):
+        lock.renew()
+        gatefiles.end_beat(state)
 
 
 class _Tick:

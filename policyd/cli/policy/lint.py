@@ -32,7 +32,7 @@ def _looked_at(path: Path, compiled: Compiled, policy: Policy) -> Repository:
     """What a policy would find in a repository."""
     from policyd.adapters import treepaths
     from policyd.adapters.gitrepo import PushedRepo
-    from policyd.adapters.reponame import name_of
+    from policyd.adapters.reponame import known_as
     from policyd.cli.repositories import git_dir_of
 
     git_dir = git_dir_of(path)
@@ -40,5 +40,5 @@ def _looked_at(path: Path, compiled: Compiled, policy: Policy) -> Repository:
     refs = repo.refs()
     tips = {tip for ref, tip in refs.items()
             if ref.startswith("refs/heads/") and policy.guards(ref)}
-    return Repository(name_of(git_dir, compiled.settings.roots), refs,
+    return Repository(known_as(git_dir, compiled.settings, ""), refs,
                       treepaths.paths(repo, tips))
