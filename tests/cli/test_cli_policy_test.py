@@ -76,8 +76,8 @@ def test_what_no_case_tries_is_told_where_it_stands(home):
     assert f"policies/default.yaml:{line_of(home, 'keep_apart:')}:35: no case tries " \
         "separate-authorship: keep_apart: source: ledger" in home.out
     assert home.run("policy", "test", "--format", "json") == 0
-    assert {"file": "policies/default.yaml", "line": line_of(home, "literal-overlap:"), "column": 3, "rule": "literal-overlap",
-            "path": []} in home.json()[0]["untried"]
+    assert {"file": "policies/default.yaml", "line": line_of(home, "literal-overlap:"), "column": 3,
+            "rule": "literal-overlap", "path": []} in home.json()[0]["untried"]
 
 
 SOFT = """\
