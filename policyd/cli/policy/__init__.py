@@ -6,7 +6,8 @@ import importlib
 
 import click
 
-COMMANDS = ("apply", "catalogue", "explain", "export", "lint", "reference", "schema", "test")
+COMMANDS = ("apply", "backtest", "catalogue", "explain", "export", "lint", "reference", "schema",
+            "test")
 """Each is the `command` of the module of its name; only the chosen one is imported."""
 
 
