@@ -234,18 +234,21 @@ def _once(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[Re
         updates = look.updates(lines, needs)
         if needs & {Need.LITERALS, Need.CONTENT}:
             reader = Reader(look, index, request.at, deadline, lambda: record_files(
-                repo, look.trees, child, request.standing, policy.bounds.lease_bytes))
+                repo, look.trees, child, request.standing, policy.bounds.lease_bytes),
+                request.standing.sheets)
             updates = tuple(map(reader.with_insides, updates))
         if needs & {Need.GATE, Need.RECORDS}:
             updates = _with_books(look, child, request, updates, needs, deadline)
-        if "maintainers" in pusher.groups:
-            updates = tuple(_with_revert(look, update) for update in updates)
+        _refuse_unreadable(policy, updates)
+        given = _situation(policy, pusher, updates, empty=not tips, at=request.at)
+        verdict = evaluate(given, policy, BY_ID, seconds=time.perf_counter)
+        reverting = _reverting(look, given) if verdict.violations else given
     except Missing as error:
         raise CannotJudge(f"the object {error} is not in the repository; the operator runs "
                           f"`git fsck` in {request.git_dir}") from error
-    _refuse_unreadable(policy, updates)
-    given = _situation(policy, pusher, updates, empty=not tips, at=request.at)
-    return _Judged(policy, look, given, evaluate(given, policy, BY_ID, seconds=time.perf_counter))
+    if reverting is not given:
+        verdict = evaluate(reverting, policy, BY_ID, seconds=time.perf_counter)
+    return _Judged(policy, look, reverting, verdict)
 
 
 def _with_books(look: Look, child: GitChild, request: Request, updates: Sequence[Update],
@@ -258,15 +261,15 @@ def _with_books(look: Look, child: GitChild, request: Request, updates: Sequence
     return tuple(keeper.with_books(update, pushed) for update in updates)
 
 
-def _with_revert(look: Look, update: Update) -> Update:
-    """Asked only where it could matter: history is walked for it."""
-    literals = update.literals
-    pasted = literals is not None and any(part.values for part in literals.gained.values())
-    if not pasted and (update.gate is None or update.gate.is_open):
-        return update
+def _reverting(look: Look, given: Situation) -> Situation:
+    """Asked only once something was found, and of maintainers: history is walked for it."""
+    if "maintainers" not in given.pusher.groups:
+        return given
     from policyd.adapters import reverts
 
-    return replace(update, revert=reverts.is_revert(look, update))
+    updates = tuple(replace(update, revert=reverts.is_revert(look, update))
+                    for update in given.updates)
+    return replace(given, updates=updates) if any(u.revert for u in updates) else given
 
 
 def _refuse_unreadable(policy: Policy, updates: Sequence[Update]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from policyd.adapters.gains import before_sides
 from policyd.adapters.look import Look
 from policyd.adapters.sources import Files, Sources
-from policyd.core.content import Changed, Content, gained
+from policyd.core.content import Changed, Content, gained, leads_to
 from policyd.core.facts import Op, Touch, Update
-from policyd.core.sheet import Keyed, Sample, Sheet
+from policyd.core.sheet import Keyed, Sample, Sheet, Trick
 from policyd.core.trees import TREE, Entry, Node
 from policyd.core.values import dataclass
 from policyd.languages import language_of
@@ -46,7 +47,7 @@ def content(look: Look, update: Update, asked: Asked, sources: Sources,
     sides = [dict(sources.files(side, zoned)) for side in before_sides(look, update)]
     sources.read([*after.items(), *((path, entry) for path in zoned for entry in before[path]),
                   *(file for side in sides for file in side.items())])
-    files = tuple(_changed(path, zones, after, before[path], sides, sources)
+    files = tuple(_leading(look, _changed(path, zones, after, before[path], sides, sources))
                   for path, zones in sorted(zoned.items()))
     marked = any(file.after is not None and file.after.markers for file in files)
     found = Content(files, sources.unreadable(after), {},
@@ -79,6 +80,17 @@ def _changed(path: str, zones: tuple[str, ...], after: Files, before: Sequence[E
         _sheets(path, before, sources),
         _sheets(path, (other for other in others if other not in before), sources),
         is_new=not before and not others)
+
+
+def _leading(look: Look, file: Changed) -> Changed:
+    """With the zones of the paths that it names; those of a folder are what lies in it."""
+    if file.after is None or not (file.after.opened or file.after.suspects):
+        return file
+    named = [(one.what, "unknown") for one in file.after.suspects if one.trick is Trick.READS]
+    named += [(one.path, one.base) for one in file.after.opened]
+    return replace(file, leads={
+        where: tuple(sorted({*look.zones.inside(where), *look.zones.inside(f"{where}/*")}))
+        for path, base in named for where in leads_to(file.path, path, base)})
 
 
 def _sheets(path: str, entries: Iterable[Entry], sources: Sources) -> tuple[Sheet, ...]:

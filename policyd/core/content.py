@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import field
+from posixpath import dirname, join, normpath
 from typing import TypeVar
 
 from policyd.core.facts import Unreadable
@@ -31,6 +32,8 @@ class Changed:
     """What the sides and the other guarded branches hold there: to have it is no gain."""
     is_new: bool = False
     """Whether no side before held a file there."""
+    leads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The zones of what the sheet after names by path, each path as `leads_to` makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +81,24 @@ def lost(files: Iterable[Changed], items: Callable[[Sheet], Iterable[T]],
         for name, item in (sides[0] if sides else {}).items():
             if name not in kept and all(name in side for side in sides):
                 yield file, item
+
+
+def leads_to(file: str, path: str, base: str = "unknown") -> tuple[str, ...]:
+    """Where a path that a file names may lead, from the repository's root; `Opened.base` as there.
+
+    Nothing where that is outside of the repository, or cannot be told at all.
+    """
+    starts = {"file": (dirname(file),), "root": ("",), "": ("",)}.get(base, ("", dirname(file)))
+    found = [_normal(join(start, path)) for start in starts]
+    if path.startswith("**/"):
+        found.append(_normal(path.removeprefix("**/")))
+    return tuple(dict.fromkeys(one for one in found if one))
+
+
+def _normal(path: str) -> str:
+    """Empty where the path leaves the repository, or turns back behind a name that is unknown."""
+    names = path.split("/")
+    unknown = next((number for number, name in enumerate(names) if "*" in name), len(names))
+    normal = normpath(path)
+    return "" if path.startswith("/") or ".." in (*names[unknown:], normal.split("/")[0]) \
+        else normal

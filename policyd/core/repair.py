@@ -214,12 +214,13 @@ def _unshallow(_finding: Finding, ground: Ground, _: str) -> Block:
         "git fetch --unshallow origin", _push(ground.new, ground.ref)), Next.RETRY)
 
 
-def _drop(_finding: Finding, ground: Ground, _: str) -> Block | None:
-    """Only the tip's tree counts here, so that a commit on top is enough."""
+def _drop(finding: Finding, ground: Ground, _: str) -> Block | None:
+    """Only the tip's tree counts here, so that a commit on top is enough; advice is said below."""
     take = _restore(ground) or (f"git rm -rqf -- {_specs(ground.roots)}",)
     return Block("put it back in a commit on top:", (
         _switch(ground.new), *take,
-        *_commit("Put back what was there", ground.onto, pending=ground.pending)), Next.EDIT)
+        *_commit("Put back what was there", ground.onto, pending=ground.pending),
+        *(_REMARK + line for line in finding.repair.words[1:])), Next.EDIT)
 
 
 def _wait(finding: Finding, ground: Ground, _: str) -> Block:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from policyd.core.content import Changed, Content, gained, lost
+import pytest
+
+from policyd.core.content import Changed, Content, gained, leads_to, lost
 from policyd.core.sheet import Sheet, Test
 
 
@@ -49,3 +51,23 @@ def test_where_sides_conflict_only_what_all_held_is_lost():
 def test_files_by_zone():
     content = Content((file("a", sheet()), Changed("b", ("source",), None)))
     assert [one.path for one in content.of("source")] == ["b"]
+
+
+@pytest.mark.parametrize(("file", "path", "base", "where"), [
+    ("src/a.py", "oracle/x.json", "root", ("oracle/x.json",)),
+    ("src/a.py", "oracle/x.json", "", ("oracle/x.json",)),
+    ("src/a.py", "../oracle/x.json", "file", ("oracle/x.json",)),
+    ("src/a.py", "x.json", "unknown", ("x.json", "src/x.json")),
+    ("src/a.py", "**/oracle/x.json", "unknown",
+     ("**/oracle/x.json", "src/**/oracle/x.json", "oracle/x.json")),
+    ("src/a.py", "../../oracle/x.json", "file", ()),
+    ("src/a.py", "../x.json", "root", ()),
+    ("src/a.py", "/etc/passwd", "root", ()),
+    ("tests/p/test_a.py", "../../oracle/receipts/*.json", "file", ("oracle/receipts/*.json",)),
+    ("tests/p/test_a.py", "oracle/receipts/*/../../x", "root", ()),
+    ("test_a.py", "x.json", "file", ("x.json",)),
+    ("test_a.py", "..", "file", ()),
+    ("test_a.py", ".", "root", (".",)),
+])
+def test_where_a_path_leads(file, path, base, where):
+    assert leads_to(file, path, base) == where
