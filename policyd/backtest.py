@@ -17,6 +17,7 @@ from functools import partial
 from policyd.adapters import workers
 from policyd.adapters.firstparents import FirstParents, first_parents
 from policyd.adapters.gitrepo import Missing, PushedRepo
+from policyd.adapters.keptsheets import KeptSheets
 from policyd.adapters.look import RefLine
 from policyd.core.backtesting import Found, Spot, Step
 from policyd.core.errors import CannotJudge, PolicydError
@@ -24,9 +25,10 @@ from policyd.core.evaluate import Violation
 from policyd.core.index import Index, Move
 from policyd.core.policy import Active, Policy
 from policyd.core.values import dataclass
+from policyd.gatehouse import Standing
 from policyd.judge import Request, judge
 
-CHUNK = 16
+CHUNK = 32
 """Steps that a process takes at a time."""
 
 SPOTS = 20
@@ -85,12 +87,12 @@ class Backtest:
         """When a step was made, by its committer date."""
         return _moment(self.history.times[number])
 
-    def step(self, number: int, repo: PushedRepo) -> Step:
+    def step(self, number: int, repo: PushedRepo, standing: Standing) -> Step:
         """Judge one step."""
         asked, commits = self.asked, self.history.commits
         old, new, at = commits[number + 1].hex(), commits[number].hex(), self.at(number)
         request = Request(asked.git_dir, asked.repository, _environment(), asked.pusher, at,
-                          credential=asked.credential)
+                          standing, asked.credential)
         line = RefLine(asked.ref, old, new, None, False)
         start = time.perf_counter()
         try:
@@ -134,8 +136,8 @@ def prepared(asked: Asked, active: Active, repo: PushedRepo) -> Backtest:
 
 
 def _opened(backtest: Backtest) -> Callable[[range], list[Step]]:
-    repo = PushedRepo(backtest.asked.git_dir)
-    return lambda chunk: [backtest.step(number, repo) for number in chunk]
+    repo, standing = PushedRepo(backtest.asked.git_dir), Standing(sheets=KeptSheets())
+    return lambda chunk: [backtest.step(number, repo, standing) for number in chunk]
 
 
 def _lookback(policy: Policy) -> int:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from policyd.adapters import pastrows
 from policyd.adapters.corpora import Corpora
@@ -27,6 +28,9 @@ from policyd.core.rows import DATED, Identity, Parsed, Record, Records
 from policyd.core.trees import Trees
 from policyd.core.values import dataclass
 
+if TYPE_CHECKING:  # the hook keeps none
+    from policyd.adapters.keptsheets import KeptSheets
+
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _DATED = tuple(sorted(DATED, key=lambda record: record.value))
 _ALL = (*_DATED, Record.RECEIPTS, Record.SEEDS)
@@ -41,6 +45,8 @@ class Standing:
     key: str = ""
     acts: Acts = field(default_factory=Acts)
     movements: tuple[Movement, ...] = ()
+    sheets: KeptSheets | None = None
+    """What was read of sources before; None: each judgement reads anew, as the hook does."""
 
 
 def record_files(repo: PushedRepo, trees: Trees, child: GitChild, standing: Standing,

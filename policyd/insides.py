@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from policyd.adapters import clock, contents, gains
 from policyd.adapters.look import Look
@@ -19,6 +20,9 @@ from policyd.core.policy import Clause, Mode, Policy
 from policyd.core.rows import Kind
 from policyd.rules import BY_ID
 
+if TYPE_CHECKING:  # the hook keeps none
+    from policyd.adapters.keptsheets import KeptSheets
+
 _MIN_LENGTH = 6
 """Of telling texts, where the policy has no rule about them."""
 
@@ -27,13 +31,14 @@ class Reader:
     """Reads for one push, under one policy; each file is read once, whoever asks."""
 
     def __init__(self, look: Look, index: Index, at: datetime, deadline: float,
-                 records: Callable[[], RecordFiles]) -> None:
-        """`at` is the moment that counts; `records` are asked for only where a test is marked."""
+                 records: Callable[[], RecordFiles], kept: KeptSheets | None = None) -> None:
+        """`at` is the moment that counts; `records` are asked for only where a test is marked;
+        `kept` are sheets of judgements before this one."""
         self._look, self._index, self._at, self._records = look, index, at, records
         self._overlap = look.policy.clause("literal-overlap")
         self._asked = _asked(look.policy)
         length = self._overlap.options.min_length if self._overlap else _MIN_LENGTH
-        self._sources = Sources(look, length, deadline)
+        self._sources = Sources(look, length, deadline, kept)
 
     def with_insides(self, update: Update) -> Update:
         """Raises CannotJudge beyond the policy's bounds, and Missing."""

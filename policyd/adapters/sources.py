@@ -14,6 +14,7 @@ from policyd.core.trees import GITLINK, LINK, Entry, is_tree
 from policyd.languages import language_of
 
 if TYPE_CHECKING:  # most pushes have nothing to parse, and need no reader of sources
+    from policyd.adapters.keptsheets import KeptSheets
     from policyd.adapters.sourcereader import Reading
 
 Files = Mapping[str, Entry]
@@ -23,10 +24,13 @@ Files = Mapping[str, Entry]
 class Sources:
     """Reads for one push through one policy. `min_length` is that of telling texts."""
 
-    def __init__(self, look: Look, min_length: int, deadline: float) -> None:
+    def __init__(self, look: Look, min_length: int, deadline: float,
+                 kept: KeptSheets | None = None) -> None:
+        """`kept` are sheets of judgements before this one."""
         self._look, self._min_length, self._deadline = look, min_length, deadline
         self._read: dict[tuple[str, bytes], Reading] = {}
         self._refused: dict[bytes, str] = {}
+        self._kept = kept
 
     def files(self, tree: bytes, paths: Iterable[str]) -> Iterator[tuple[str, Entry]]:
         """Those of the paths at which the tree holds a file or a link."""
@@ -40,7 +44,8 @@ class Sources:
         wanted: dict[str, dict[bytes, bytes]] = {}
         for path, (mode, oid) in files:
             language = language_of(path)
-            if language is None or mode in (LINK, GITLINK) or (language, oid) in self._read:
+            if language is None or mode in (LINK, GITLINK) or (language, oid) in self._read \
+                    or self._is_kept(language, oid):
                 continue
             text = self.bytes_of(oid)
             if text is not None:
@@ -52,7 +57,22 @@ class Sources:
                 [(oid.hex(), text) for oid, text in texts.items()], language=language,
                 min_length=self._min_length,
                 seconds=max(self._deadline - time.monotonic(), 0.1))
-            self._read.update(((language, oid), found[oid.hex()]) for oid in texts)
+            for oid in texts:
+                self._take(language, oid, found[oid.hex()])
+
+    def _is_kept(self, language: str, oid: bytes) -> bool:
+        held = self._kept.get(self._key(language, oid)) if self._kept is not None else None
+        if held is not None:
+            self._read[language, oid] = held
+        return held is not None
+
+    def _take(self, language: str, oid: bytes, found: Reading) -> None:
+        self._read[language, oid] = found
+        if self._kept is not None and isinstance(found, Sheet):
+            self._kept.keep(self._key(language, oid), found)
+
+    def _key(self, language: str, oid: bytes) -> tuple[str, bytes, int, int]:
+        return language, oid, self._min_length, self._look.policy.bounds.max_blob_bytes
 
     def sheet(self, path: str, entry: Entry) -> Sheet | None:
         """What was read; None where that is nothing that could be."""
