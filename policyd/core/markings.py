@@ -1,0 +1,178 @@
+"""Which marks tests gained: a mark is the same where its test only moved or got another name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from policyd.core.content import Changed
+from policyd.core.kin import Placed, is_on, kin, tests_in
+from policyd.core.sheet import Mark, Marker, Sheet
+from policyd.core.values import dataclass
+
+_STRING = re.compile(r"""[A-Za-z]{0,2}("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""")
+_REASON = re.compile(r"""\breason\s*=\s*[A-Za-z]?("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""")
+_STRICT = re.compile(r"\bstrict\s*=\s*True\b")
+_NUMBER = re.compile(r"\d[\d_.]*")
+_NO_WORD = re.compile(r"[\s,]+")
+
+LIMITS = (Mark.TIMEOUT, Mark.TOLERANCE, Mark.RERUN)
+"""What has an amount: less of it is no weaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A mark that is new, or worse than it was; `ids` are the tests that it is on."""
+
+    path: str
+    marker: Marker
+    says: str
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was marked: by file, and where each test of today was."""
+
+    sheets: Mapping[str, tuple[Sheet, ...]]
+    origins: Mapping[str, Placed]
+
+    @classmethod
+    def of(cls, files: Sequence[Changed]) -> Before:
+        return cls({file.path: (*file.before, *file.elsewhere) for file in files},
+                   kin(files).origins())
+
+    def at(self, path: str, marker: Marker) -> list[Sequence[Marker]]:
+        """The markers on the same test, class or file, side by side."""
+        return [[one for one in sheet.markers if one.mark is marker.mark and one.on == marker.on]
+                for sheet in self.sheets.get(path, ())]
+
+    def on(self, test: Placed, marker: Marker) -> list[Marker]:
+        """The markers of the kind that the test had, whatever it was called and wherever."""
+        was = self.origins.get(test.nodeid)
+        return [] if was is None else [
+            one for sheet in self.sheets.get(was.path, ()) for one in sheet.markers
+            if one.mark is marker.mark and is_on(was.test.name, one.on)]
+
+
+def gains(files: Sequence[Changed], usual: float) -> Iterator[Gain]:
+    """The marks that changed files gained. `usual`: the seconds of a test without a limit."""
+    before = Before.of(files)
+    for file in files:
+        sheet = file.after or Sheet()
+        tests = tuple(tests_in(file.path, sheet))
+        for marker in dict.fromkeys(sheet.markers):
+            covered = [test for test in tests if is_on(test.test.name, marker.on)]
+            says = _gained(file, sheet, marker, covered, before, usual)
+            if says:
+                yield Gain(file.path, marker, says, tuple(test.nodeid for test in covered))
+
+
+def _gained(file: Changed, sheet: Sheet, marker: Marker, covered: Sequence[Placed],
+            before: Before, usual: float) -> str:
+    if marker.mark in LIMITS and (marker.mark is not Mark.RERUN or marker.amount is not None):
+        return _raised(file, marker, covered, before, usual)
+    if marker.mark is Mark.UNCOLLECTED and marker.on and not _took_away(marker, covered, before,
+                                                                         file.path):
+        return ""
+    now = Counter(map(_plain, (one for one in sheet.markers if one.on == marker.on)))
+    for side in before.at(file.path, marker):
+        had = Counter(map(_plain, side))
+        if had[_plain(marker)] >= now[_plain(marker)] and _is_no_worse(marker, side):
+            return ""
+    if covered and all(_is_no_worse(marker, before.on(test, marker)) for test in covered):
+        return ""
+    return f"gains {_short(marker)}"
+
+
+def _is_no_worse(marker: Marker, had: Sequence[Marker]) -> bool:
+    """Whether some mark says the same, as strictly, of no fewer names."""
+    return any(_plain(one) == _plain(marker)
+               and (_is_strict(marker) or not _is_strict(one))
+               and (marker.mark is not Mark.UNCOLLECTED
+                    or {*_strings(marker)} <= {*_strings(one)}) for one in had)
+
+
+def _took_away(marker: Marker, covered: Sequence[Placed], before: Before, path: str) -> bool:
+    """Whether the file, or another one, had tests that are not collected any more."""
+    held = (test for sheet in before.sheets.get(path, ()) for test in sheet.tests)
+    return any(is_on(test.name, marker.on) for test in held) or any(
+        test.nodeid in before.origins for test in covered)
+
+
+def _raised(file: Changed, marker: Marker, covered: Sequence[Placed], before: Before,
+            usual: float) -> str:
+    sides = before.at(file.path, marker)
+    if any(marker.says == one.says and marker.amount == one.amount
+           for side in sides for one in side):
+        return ""
+    had = [one for side in sides for one in side] or [
+        one for test in covered for one in before.on(test, marker)]
+    same = [one for one in had if _label(one) == _label(marker)] or had
+    if marker.mark is Mark.RERUN:
+        most: float | None = max((one.amount or 0.0 for one in same), default=0.0)
+    elif same:
+        most = None if any(one.amount is None for one in same) else max(
+            one.amount or 0.0 for one in same)
+    else:
+        return _first(file, marker, covered, before, usual)
+    if marker.amount is None:
+        return f"{_what(marker)} not known, was {_amount(most)}"
+    no_limit = marker.mark is Mark.TIMEOUT and marker.amount <= 0
+    if no_limit or (most is not None and marker.amount > most):
+        return f"{_what(marker)} {_amount(marker.amount)}, was {_amount(most)}"
+    return ""
+
+
+def _first(file: Changed, marker: Marker, covered: Sequence[Placed], before: Before,
+           usual: float) -> str:
+    """A limit where there was none: it is one of its own where the tests are new."""
+    is_new = file.is_new or (covered and not any(t.nodeid in before.origins for t in covered))
+    if marker.mark is not Mark.TIMEOUT:
+        return ""
+    if marker.amount is not None and marker.amount <= 0:
+        return "gains a timeout of none"
+    if is_new and not usual:
+        return ""
+    if marker.amount is None:
+        return "gains a timeout that is not known"
+    return f"gains a timeout of {_amount(marker.amount)}" if 0 < usual < marker.amount else ""
+
+
+def _plain(marker: Marker) -> tuple[Mark, str, str]:
+    """What a mark is, without its reason, its strictness and spaces."""
+    says = marker.says
+    if marker.condition in ("", "other"):
+        says = _REASON.sub("", says)
+    if not marker.condition:
+        says = _STRING.sub("", says)
+    says = _NO_WORD.sub("", _STRICT.sub("", says)).removeprefix("@").removesuffix("()")
+    return marker.mark, says, marker.condition
+
+
+def _is_strict(marker: Marker) -> bool:
+    return marker.mark is Mark.XFAIL and _STRICT.search(marker.says) is not None
+
+
+def _strings(marker: Marker) -> Iterator[str]:
+    return (found[1] for found in _STRING.finditer(marker.says))
+
+
+def _label(marker: Marker) -> str:
+    """A limit without its numbers, so that several of them are told apart."""
+    return _NUMBER.sub("#", marker.says)
+
+
+def _short(marker: Marker) -> str:
+    """As it was written, without what is in brackets where that is long."""
+    says = marker.says.strip().removeprefix("@") or marker.mark.value
+    return says if len(says) <= 30 else says.partition("(")[0][:30]
+
+
+def _what(marker: Marker) -> str:
+    return {Mark.TIMEOUT: "timeout", Mark.TOLERANCE: "tolerance"}.get(marker.mark, "reruns")
+
+
+def _amount(amount: float | None) -> str:
+    return "not known" if amount is None else f"{amount:g}"

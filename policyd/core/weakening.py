@@ -1,0 +1,163 @@
+"""What a change takes from the tests: each loss with its place, before any rule judges it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from policyd.core import claims
+from policyd.core.content import Changed
+from policyd.core.kin import Kin, Placed, is_on, kin
+from policyd.core.modules import is_at, is_library
+from policyd.core.sheet import Kind, Mock, Sheet
+from policyd.core.testsettings import narrowed
+from policyd.core.values import dataclass
+
+_LONGEST = 44
+"""Of what was claimed, as it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Where it is after, or was before; what happened, in a few words; what puts it back.
+
+    `of` is the test, or empty.
+    """
+
+    path: str
+    line: int
+    says: str
+    note: str
+    of: str
+    back: tuple[str, ...]
+
+
+def losses(tests: Sequence[Changed], source: Sequence[Changed],
+           unread: frozenset[str]) -> Iterator[Loss]:
+    """What the tests lost; `unread` are files after the change that nobody could read."""
+    readable = [file for file in tests if file.path not in unread]
+    for file in tests:
+        held = sum(len(sheet.tests) for sheet in file.before[:1])
+        if file.path in unread and held:
+            yield Loss(file.path, 1, "cannot be read", f"held {held} tests", "", (file.path,))
+    found = kin(readable)
+    deleted = _deleted(source)
+    lost = [one for one in found.lost if not _goes(one, deleted)]
+    left = claims.gone([*(before.test for before, _ in found.pairs), *(one.test for one in lost)],
+                       [*(after.test for _, after in found.pairs),
+                        *(one.test for one in found.gained)])
+    room = claims.Room(found.gained, found.pairs)
+    for before, after in found.pairs:
+        yield from _of_pair(before, after, left, room)
+    for one in lost:
+        if not (claims.is_still_claimed(one.test, left) or room.takes(one.test, one.test.cases)):
+            yield Loss(one.path, one.test.line, f"loses {_bare(one)}", f"was {one.test.name}",
+                       one.test.name, (one.path,))
+    yield from _mocked(found, readable, source)
+
+
+def unset(files: Sequence[Changed]) -> Iterator[Loss]:
+    """Settings that leave out tests which were collected."""
+    for file in files:
+        sides = file.before or (Sheet(),)
+        changes = [tuple(narrowed(side, file.after or Sheet())) for side in sides]
+        for change in changes[0] if all(changes) else ():
+            yield Loss(file.path, change.line or 0, change.says, "tests are left out", "",
+                       (file.path,))
+
+
+def _of_pair(before: Placed, after: Placed, left: claims.Counted, room: claims.Room
+             ) -> Iterator[Loss]:
+    was, now = before.test, after.test
+    back = tuple(dict.fromkeys((before.path, after.path)))
+    if was.assertions and not now.assertions:
+        known = list(claims.losses(was, now, left))
+        if known:
+            yield Loss(after.path, now.line, "asserts nothing", f"{now.name} lost all of "
+                       f"{len(was.assertions)} assertions", now.name, back)
+    else:
+        for loss in claims.losses(was, now, left):
+            yield Loss(after.path, loss.line or now.line, loss.says,
+                       f"{now.name} was: {_short(loss.was.form)}", now.name, back)
+    if was.uses and not now.uses and not was.assertions and not now.assertions:
+        yield Loss(after.path, now.line, "tests nothing", f"{now.name} used {was.uses[0]}",
+                   now.name, back)
+    fewer = was.cases - now.cases
+    if fewer > 0 and not room.takes(was, fewer):
+        yield Loss(after.path, now.line, "loses cases",
+                   f"{now.name} runs {now.cases} of {was.cases} cases", now.name, back)
+
+
+def _mocked(found: Kin, files: Sequence[Changed], source: Sequence[Changed]) -> Iterator[Loss]:
+    """Stand-ins, gained by tests that were there, for what these tests assert something of."""
+    sheets = {file.path: file for file in files}
+    for before, after in found.pairs:
+        file, old = sheets[after.path], sheets[before.path]
+        had = {mock.target for sheet in old.before for mock in sheet.mocks
+               if is_on(before.test.name, mock.on)}
+        imported = (*after.test.uses, *(file.after.imports if file.after is not None else ()))
+        for mock in _new_on(file, after, had):
+            if _is_subject(mock, after) and _is_own(mock.target, after, imported, source):
+                yield Loss(after.path, mock.line, "mocks what it tests",
+                           f"{after.test.name} replaces {_short(mock.target)}", after.test.name,
+                           tuple(dict.fromkeys((before.path, after.path))))
+
+
+def _new_on(file: Changed, test: Placed, had: set[str]) -> Iterator[Mock]:
+    return (mock for mock in (file.after.mocks if file.after is not None else ())
+            if is_on(test.test.name, mock.on) and mock.target not in had)
+
+
+def _is_subject(mock: Mock, test: Placed) -> bool:
+    """Whether the test claims something of a call of what is replaced."""
+    name = mock.target.rpartition(".")[2]
+    if not name.strip("*"):
+        return False
+    call = re.compile(rf"(?<![\w$]){re.escape(name)}\(")
+    return any(claim.kind not in (Kind.CALLED, Kind.NOTHING) and call.search(claim.subject)
+               for claim in test.test.assertions)
+
+
+def _is_own(target: str, test: Placed, imported: Sequence[str],
+            source: Sequence[Changed]) -> bool:
+    """Whether it lies in a module of the project, which the test imports or the change holds."""
+    home = target.rpartition(".")[0]
+    if not home or is_library(home, test.path):
+        return False
+    last = home.rpartition(".")[2]
+    return any(re.split(r"[./]", use)[-1] == last or use == home or use.startswith(home + ".")
+               or home.startswith(use + ".") for use in imported) or any(
+        is_at(home, file.path, test.path) for file in source)
+
+
+def _deleted(source: Sequence[Changed]) -> tuple[str, ...]:
+    """Source files that go; one that comes with the same name or content is that file, moved."""
+    came = [file for file in source if file.after is not None and not file.before]
+    names = {file.path.rpartition("/")[2] for file in came}
+    contents = {_content(file.after) for file in came}
+    return tuple(file.path for file in source
+                 if file.after is None and file.before
+                 and file.path.rpartition("/")[2] not in names - {"__init__.py", "index.js"}
+                 and _content(file.before[0]) not in contents)
+
+
+def _content(sheet: Sheet | None) -> object:
+    """What tells one source file from another, as far as a sheet does."""
+    if sheet is None:
+        return None
+    return tuple(one.value for one in sheet.literals), sheet.imports, tuple(
+        (one.given, one.result) for one in sheet.keyed)
+
+
+def _goes(one: Placed, deleted: Sequence[str]) -> bool:
+    """Whether every module of the project that a test uses is deleted."""
+    own = [use for use in one.test.uses if not is_library(use, one.path)]
+    return bool(own) and all(any(is_at(use, path, one.path) for path in deleted) for use in own)
+
+
+def _bare(one: Placed) -> str:
+    return re.split(r"::| > ", one.test.name)[-1][:40]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST - 3] + "..."
