@@ -176,7 +176,7 @@ def _is_akin(was: Assertion, now: Assertion) -> bool:
 
 def _words(claim: Assertion) -> frozenset[str]:
     found = _WORD.findall(_LITERAL.sub("#", claim.subject or claim.form))
-    return frozenset(word.lower() for word in found if len(word) > 1) - _COMMON
+    return frozenset(word.lower() for word in found) - _COMMON
 
 
 def _holds(was: Assertion, now: Assertion) -> bool:

@@ -97,7 +97,8 @@ def narrowed(before: Sheet, after: Sheet) -> Iterator[Change]:
             if narrow and not (new is None and not default):
                 yield Change(line, f"{last} is narrower")
         elif last in _EXCLUDES and new is not None:
-            more = set(_values(new, ())) - set(_values(old, ())) - set(_EXCLUDES[last])
+            more = set(_values(new, ())) - set(_values(old, ())) - {
+                each.rstrip("/") for each in _EXCLUDES[last]}
             if more:
                 yield Change(line, f"{last} gains {min(more)}")
     yield from _commands(before, after)
