@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from warnings import catch_warnings, simplefilter
 
 from policyd.core.sheet import Literal, Sheet
 from policyd.languages.literal import Unparseable, telling_number, telling_text
 from policyd.languages.python_constants import Display, Part, constants, form
+from policyd.languages.python_tricks import tricks
 from policyd.languages.python_uses import spots
 from policyd.languages.python_values import is_number
 
@@ -33,7 +35,14 @@ _NEWER = re.compile(r"\s*(type\s+\w+.*=|(async\s+)?def\s+\w+\s*\[|class\s+\w+\s*
 
 def sheet(source: bytes, min_length: int, *, python: str = "this Python") -> Sheet:
     """All that a file says. Raises Unparseable."""
-    return Sheet(literals=literals(source, min_length, python=python))
+    tree = _parsed(source, python)
+    try:
+        parts = tuple(constants(spots(tree)))
+        found = tricks(tree, parts)
+        return Sheet(literals=_literals(parts, min_length), keyed=found.keyed,
+                     suspects=found.suspects, opened=found.opened)
+    except (MemoryError, RecursionError):
+        raise Unparseable(1, _TOO_DEEP) from None
 
 
 def literals(source: bytes, min_length: int, *, python: str = "this Python") -> tuple[Literal, ...]:
@@ -45,10 +54,14 @@ def literals(source: bytes, min_length: int, *, python: str = "this Python") -> 
     """
     tree = _parsed(source, python)
     try:
-        found = [_literal(part) for part in constants(spots(tree)) if _telling(part, min_length)]
+        return _literals(constants(spots(tree)), min_length)
     except (MemoryError, RecursionError):
         raise Unparseable(1, _TOO_DEEP) from None
-    return tuple(sorted(set(found), key=lambda each: (each.line, each.value, each.use)))
+
+
+def _literals(parts: Iterable[Part], min_length: int) -> tuple[Literal, ...]:
+    found = {_literal(part) for part in parts if _telling(part, min_length)}
+    return tuple(sorted(found, key=lambda each: (each.line, each.value, each.use)))
 
 
 def _parsed(source: bytes, python: str) -> ast.Module:

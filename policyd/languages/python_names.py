@@ -1,0 +1,240 @@
+"""Whose name is whose in a Python tree: imports, assignments, functions, what constants are worth.
+
+Names are told apart by function, not by control flow: what a name is assigned anywhere in its
+function, it may be. Chains are followed in loops and to a fixed depth: the tree is hostile.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from policyd.languages.literal import bounded
+from policyd.languages.python_constants import Part, form
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Scope = Function | None
+"""The innermost function around a node; None at the top of the module and in its classes."""
+
+_HOPS = 6
+"""From a name to what it was assigned, to what that was assigned."""
+_LONGEST_CHAIN = 40
+
+
+class Names:
+    """One tree, walked once; later questions are look-ups."""
+
+    def __init__(self, tree: ast.Module, parts: Iterable[Part]) -> None:
+        """`parts` are what the constant expressions of the tree are worth."""
+        self.tree = tree
+        self._parts = {part.key: part for part in parts}
+        self.nodes: list[tuple[ast.AST, Scope]] = []
+        """Every node with its function; parents first, statements in their order."""
+        self.parent: dict[ast.AST, ast.AST] = {}
+        self.outer: dict[Function, Scope] = {}
+        self.imported: dict[str, str] = {}
+        """A name here, to what it is elsewhere: `np` to `numpy`, `join` to `os.path.join`."""
+        self.assigned: dict[tuple[Scope, str], list[ast.expr]] = {}
+        self.iterated: dict[tuple[Scope, str], list[tuple[ast.expr, bool]]] = {}
+        """What a name runs over, and whether it is the whole of an item or a part of one."""
+        self.attributes: dict[str, list[tuple[ast.expr, Scope]]] = {}
+        """What is assigned to `self.NAME` anywhere, and to NAME in a class."""
+        self.functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        self.results: dict[Function, list[ast.expr]] = {}
+        """What a function returns or yields."""
+        self._walk()
+
+    def _walk(self) -> None:
+        stack: list[tuple[ast.AST, Scope]] = [(self.tree, None)]
+        while stack:
+            node, scope = stack.pop()
+            self.nodes.append((node, scope))
+            self._note(node, scope)
+            inner: Scope = scope
+            if isinstance(node, Function):
+                self.outer[node] = scope
+                inner = node
+            children = list(ast.iter_child_nodes(node))
+            for child in reversed(children):
+                self.parent[child] = node
+                stack.append((child, inner))
+
+    def _note(self, node: ast.AST, scope: Scope) -> None:
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                self.imported.update(_imports(node))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.functions.setdefault(node.name, []).append(node)
+            case ast.Return(value=ast.expr() as value) | ast.Yield(value=ast.expr() as value):
+                if scope is not None:
+                    self.results.setdefault(scope, []).append(value)
+            case ast.Assign():
+                for target in node.targets:
+                    self._assign(target, node.value, scope, self.parent.get(node))
+            case ast.AnnAssign(value=ast.expr() as value) | ast.AugAssign(value=value):
+                self._assign(node.target, value, scope, self.parent.get(node))
+            case ast.NamedExpr():
+                self._assign(node.target, node.value, scope)
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                whole = isinstance(node.target, ast.Name)
+                for name in _names_in(node.target):
+                    self.iterated.setdefault((scope, name), []).append((node.iter, whole))
+
+    def _assign(self, target: ast.expr, value: ast.expr, scope: Scope,
+                within: ast.AST | None = None) -> None:
+        match target:
+            case ast.Name(id=name) if isinstance(within, ast.ClassDef):
+                self.attributes.setdefault(name, []).append((value, scope))
+            case ast.Name(id=name):
+                self.assigned.setdefault((scope, name), []).append(value)
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
+                self.attributes.setdefault(name, []).append((value, scope))
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                same = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+                if len(same) == len(elements):
+                    for element, given in zip(elements, same, strict=True):
+                        if isinstance(element, ast.Name):
+                            self.assigned.setdefault((scope, element.id), []).append(given)
+
+    def scopes(self, scope: Scope) -> Iterator[Scope]:
+        """From the innermost function to the module."""
+        for _ in range(_LONGEST_CHAIN):
+            yield scope
+            if scope is None:
+                return
+            scope = self.outer[scope]
+        yield None
+
+    def values(self, name: str, scope: Scope) -> list[ast.expr]:
+        """What a name is assigned, in the innermost function that assigns it, or in a class."""
+        for each in self.scopes(scope):
+            if found := self.assigned.get((each, name)):
+                return found
+            if each is not None and name in parameters(each):
+                return []
+        return [value for value, _ in self.attributes.get(name, [])]
+
+    def default(self, name: str, scope: Scope) -> ast.expr | None:
+        """Of a parameter, in the innermost function that has it."""
+        for each in self.scopes(scope):
+            if each is not None and name in (given := parameters(each)):
+                return given[name]
+        return None
+
+    def part(self, node: ast.expr) -> Part | None:
+        return self._parts.get(id(node))
+
+    def text(self, node: ast.AST | None) -> str | None:
+        """The text that an expression is, constants joined; None where it is none."""
+        part = self._parts.get(id(node))
+        if part is None or not isinstance(part.value, str | bytes):
+            return None
+        return part.value if isinstance(part.value, str) else part.value.decode("latin-1")
+
+    def aim(self, node: ast.expr, scope: Scope) -> ast.expr:
+        """What a name or attribute stands for, where it is assigned once."""
+        for _ in range(_HOPS):
+            found: list[ast.expr] = []
+            if isinstance(node, ast.Name):
+                found = self.values(node.id, scope)
+            elif isinstance(node, ast.Attribute) and self._is_own(node.value):
+                found = [value for value, _ in self.attributes.get(node.attr, [])]
+            elif isinstance(node, ast.NamedExpr):
+                found = [node.value]
+            if len(found) != 1:
+                return node
+            node = found[0]
+        return node
+
+    def _is_own(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id not in self.imported
+
+    def worth(self, node: ast.expr, scope: Scope) -> str | None:
+        """The form of a constant, also of a name that is one."""
+        part = self.part(node) or self.part(self.aim(node, scope))
+        return form(part.value) if part else None
+
+    def dotted(self, node: ast.AST, scope: Scope) -> str:
+        """`os.path.join` for what is that, whatever it is called here; "" for what has no name."""
+        tail: list[str] = []
+        for _ in range(_LONGEST_CHAIN):
+            match node:
+                case ast.Attribute(value=inner, attr=attr):
+                    tail.append(attr)
+                    node = inner
+                case ast.Name(id=name) if name in self.imported:
+                    return ".".join([self.imported[name], *reversed(tail)])
+                case ast.Name(id=name):
+                    aimed = self.aim(node, scope)
+                    if isinstance(aimed, ast.Name) or not _is_named(aimed):
+                        last = aimed.id if isinstance(aimed, ast.Name) else name
+                        return ".".join([self.imported.get(last, last), *reversed(tail)])
+                    node = aimed
+                case ast.Call(func=ast.Name(id="getattr"), args=[of, name, *_]):
+                    tail.append(self.text(name) or "*")
+                    node = of
+                case ast.Call(func=called, args=[name, *_]) if self._imports(called):
+                    return ".".join([self.text(name) or "*", *reversed(tail)])
+                case _:
+                    return ""
+        return ""
+
+    def _imports(self, called: ast.expr) -> bool:
+        match called:
+            case ast.Name(id=name):
+                return self.imported.get(name, name).endswith(("__import__", "import_module"))
+            case ast.Attribute(attr="import_module"):
+                return True
+        return False
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """What each imported name is elsewhere."""
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            source = "." * node.level + (node.module or "")
+            yield alias.asname or alias.name, f"{source}.{alias.name}"
+        elif alias.asname:
+            yield alias.asname, alias.name
+        else:
+            first = alias.name.partition(".")[0]
+            yield first, first
+
+
+def _is_named(node: ast.expr) -> bool:
+    """Whether `Names.dotted` may find a name for it."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name | ast.Attribute) and bool(node.args)
+    return isinstance(node, ast.Attribute)
+
+
+def _names_in(target: ast.expr) -> Iterator[str]:
+    return (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def parameters(function: Function) -> dict[str, ast.expr | None]:
+    """The names of what a function is given, `self` too, with their defaults."""
+    given = function.args
+    plain = [*given.posonlyargs, *given.args]
+    defaults: list[ast.expr | None] = [None] * (len(plain) - len(given.defaults))
+    found = dict(zip([each.arg for each in plain], [*defaults, *given.defaults], strict=True))
+    found.update(zip([each.arg for each in given.kwonlyargs], given.kw_defaults, strict=True))
+    found.update((each.arg, None) for each in (given.vararg, given.kwarg) if each is not None)
+    return found
+
+
+def called(node: ast.Call) -> str:
+    """The last part of what is called: `get` of `table.get(x)`."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def printable(text: str) -> str:
+    """In ASCII, bounded."""
+    return bounded(ascii(text)[1:-1].replace("\\'", "'"))
+
+
+def display(forms: Iterable[str]) -> str:
+    """As a tuple or list of values with these forms compares."""
+    return bounded("[" + ", ".join(forms) + "]")

@@ -1,0 +1,151 @@
+"""How Python source finds out that a test runs it: modules, variables, arguments, the stack."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from policyd.core.sheet import Suspect, Trick
+from policyd.languages.python_names import Names, Scope, called, printable
+
+RUNNERS = frozenset(["pytest", "_pytest", "py.test", "unittest", "nose", "nose2", "hypothesis",
+                     "doctest", "pluggy", "xdist", "pytest_cov", "coverage", "tox", "conftest"])
+VARIABLES = re.compile(
+    r"PYTEST\w*|CI|CONTINUOUS_INTEGRATION|GITHUB_(?:ACTIONS?|WORKFLOW|JOB|RUN_ID)|GITLAB_CI|CI_\w+"
+    r"|TOX\w*|_?COV(?:ERAGE)?_\w+|NOSE\w*|HYPOTHESIS\w*|UNITTEST\w*|TRAVIS|JENKINS_\w+|BUILD_ID"
+    r"|BUILDKITE|CIRCLECI|TEAMCITY_\w+|APPVEYOR|TF_BUILD|(?:\w+_)?TEST(?:S|ING|_\w+)?|POLICYD_\w+",
+    re.IGNORECASE)
+_RUNNER_TEXT = re.compile(
+    r"(?:.*\W)?(_?py\.?test|unittest|nose2?|conftest|tox|hypothesis)(?:\W.*|_.*)?", re.DOTALL)
+TESTING = re.compile(r"(?:.*[\W_])?(?:tests?|testing|_?py\.?test|unittest|conftest)(?:[\W_].*)?",
+                     re.DOTALL)
+_STACK = frozenset([
+    "inspect.stack", "inspect.currentframe", "sys._getframe", "traceback.extract_stack",
+    "traceback.format_stack", "traceback.walk_stack", "inspect.getouterframes", "inspect.trace",
+    "sys._current_frames", "traceback.print_stack", "sys._getframemodulename"
+])  # fmt: skip
+_TRACERS = frozenset(["sys.gettrace", "sys.getprofile", "sys.monitoring.get_tool"])
+_FINDERS = re.compile(r"(?:importlib\.(?:util\.find_spec|import_module|metadata\.\w+)|__import__"
+                      r"|pkgutil\.(?:find_loader|get_loader))")
+_PREDICATES = frozenset(["startswith", "endswith", "find", "index", "count", "match", "search",
+                         "fullmatch", "fnmatch", "__contains__", "intersection", "isdisjoint"])
+_ENVIRONMENT = ("os.environ", "os.environb", "os.getenv", "os.getenvb", "os.putenv")
+_ARGUMENTS = ("sys.argv", "sys.orig_argv", "__main__.__file__", "sys.executable")
+_BLOCKS = (ast.If, ast.While, ast.Try, ast.With, ast.AsyncWith, ast.Module, ast.Match, ast.Lambda,
+           ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_OWN_PLACE = frozenset(["__file__", "__name__", "os.getcwd", "os.getcwdb", "pathlib.Path.cwd"])
+
+
+def senses(names: Names) -> Iterator[Suspect]:
+    """Whatever names one of them together with what tells a test; twice where twice."""
+    for node, scope in names.nodes:
+        if isinstance(node, ast.Name | ast.Attribute | ast.Call):
+            yield from _by_name(names, node, scope)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from _by_import(names, node)
+    yield from _by_stack(names)
+
+
+def _by_name(names: Names, node: ast.expr, scope: Scope) -> Iterator[Suspect]:
+    if isinstance(node, ast.Call):
+        yield from _by_call(names, node, scope)
+        return
+    name = names.dotted(node, scope)
+    if name == "sys.modules":
+        yield from _near(names, node, name, lambda text: text.partition(".")[0] in RUNNERS)
+    elif name in _ENVIRONMENT:
+        yield from _near(names, node, "environ", lambda text: bool(VARIABLES.fullmatch(text)))
+    elif name in _ARGUMENTS:
+        yield from _near(names, node, name, lambda text: bool(_RUNNER_TEXT.fullmatch(text)))
+    elif name in _OWN_PLACE:
+        yield from _near(names, node, name, lambda text: bool(TESTING.fullmatch(text)), True)
+    elif name.startswith(("sys._called_from", "builtins._called_from", "sys._pytest")):
+        yield Suspect(Trick.SENSES, node.lineno, printable(name))
+    elif isinstance(node, ast.Attribute) and node.attr.startswith("_mock_"):
+        yield Suspect(Trick.SENSES, node.lineno, printable(node.attr))
+
+
+def _near(names: Names, node: ast.expr, what: str, tells: object,
+          compared: bool = False) -> Iterator[Suspect]:
+    """The telling texts of the statement that the node stands in."""
+    assert callable(tells)
+    for line, text, is_compared in _texts(names, _statement(names, node)):
+        if tells(text) and (is_compared or not compared):
+            yield Suspect(Trick.SENSES, line, printable(f"{what}:{text}"))
+
+
+def _statement(names: Names, node: ast.AST) -> ast.AST:
+    """The smallest that says what is done with a value: of an `if` its test, of a loop all."""
+    while (parent := names.parent.get(node)) is not None:
+        loops = isinstance(parent, ast.For | ast.AsyncFor)
+        if isinstance(parent, _BLOCKS) or (loops and node is not getattr(parent, "iter", None)):
+            return node
+        node = parent
+        if loops:
+            return node
+    return node
+
+
+def _texts(names: Names, within: ast.AST) -> Iterator[tuple[int, str, bool]]:
+    """Line, text, and whether something is compared with it."""
+    stack: list[tuple[ast.AST, bool]] = [(within, False)]
+    while stack:
+        node, is_compared = stack.pop()
+        text = _constant(names, node) if isinstance(node, ast.Name) else names.text(node)
+        if text is not None and isinstance(node, ast.expr):
+            yield node.lineno, text, is_compared
+        compares = isinstance(node, ast.Compare) or (
+            isinstance(node, ast.Call) and called(node) in _PREDICATES)
+        stack += [(child, is_compared or compares) for child in ast.iter_child_nodes(node)]
+
+
+def _constant(names: Names, node: ast.Name) -> str | None:
+    """Of a name at the top of the module, such as one for a variable of the environment."""
+    found = names.assigned.get((None, node.id), [])
+    return names.text(found[0]) if len(found) == 1 else None
+
+
+def _by_call(names: Names, node: ast.Call, scope: Scope) -> Iterator[Suspect]:
+    name = names.dotted(node.func, scope)
+    first = names.text(node.args[0]) if node.args else None
+    if _FINDERS.fullmatch(name) and first and first.partition(".")[0] in RUNNERS:
+        yield Suspect(Trick.SENSES, node.lineno, printable(f"import:{first}"))
+    elif name in _TRACERS:
+        yield Suspect(Trick.SENSES, node.lineno, name)
+    elif called(node) in ("hasattr", "getattr") and len(node.args) > 1:
+        asked = names.text(node.args[1]) or ""
+        if asked.startswith(("_mock_", "_called_from", "_pytest", "assert_called")):
+            yield Suspect(Trick.SENSES, node.lineno, printable(asked))
+
+
+def _by_import(names: Names, node: ast.Import | ast.ImportFrom) -> Iterator[Suspect]:
+    """An import of the runner that may fail, or that is put off."""
+    found = [alias.name for alias in node.names] if isinstance(node, ast.Import) \
+        else [node.module or ""] if not node.level else []
+    for name in found:
+        if name.partition(".")[0] in RUNNERS and _may_fail(names, node):
+            yield Suspect(Trick.SENSES, node.lineno, printable(f"import:{name}"))
+
+
+def _may_fail(names: Names, node: ast.AST) -> bool:
+    """In a `try` of its own: an import in a function may only be late."""
+    parent = names.parent.get(node)
+    return isinstance(parent, ast.Try) and any(node is each for each in parent.body)
+
+
+def _by_stack(names: Names) -> Iterator[Suspect]:
+    """The stack, in a function that also compares with a text, or holds one that tells."""
+    calls: dict[Scope, list[tuple[ast.Call, str]]] = {}
+    for node, scope in names.nodes:
+        if isinstance(node, ast.Call) and (name := names.dotted(node.func, scope)) in _STACK:
+            calls.setdefault(scope, []).append((node, name))
+    for scope, found in calls.items():
+        texts = list(_texts(names, scope)) if scope is not None else [
+            one for call, _ in found for one in _texts(names, _statement(names, call))]
+        telling = [text for _, text, is_compared in texts
+                   if TESTING.fullmatch(text) or (is_compared and len(text) < 40)]
+        telling.sort(key=lambda text: TESTING.fullmatch(text) is None)
+        for call, name in found:
+            if telling:
+                yield Suspect(Trick.SENSES, call.lineno, printable(f"{name}:{telling[0]}"))
