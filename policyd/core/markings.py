@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from policyd.core.content import Changed
 from policyd.core.kin import Placed, is_on, kin, tests_in
@@ -14,7 +14,9 @@ from policyd.core.values import dataclass
 _STRING = re.compile(r"""[A-Za-z]{0,2}("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""")
 _REASON = re.compile(r"""\breason\s*=\s*[A-Za-z]?("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""")
 _STRICT = re.compile(r"\bstrict\s*=\s*True\b")
+_ONLY = re.compile(r"only\b|f(it|describe|test)\b")
 _NUMBER = re.compile(r"\d[\d_.]*")
+_HEAD = re.compile(r"\s*[(=]")
 _NO_WORD = re.compile(r"[\s,]+")
 
 LIMITS = (Mark.TIMEOUT, Mark.TOLERANCE, Mark.RERUN)
@@ -62,26 +64,29 @@ def gains(files: Sequence[Changed], usual: float) -> Iterator[Gain]:
     for file in files:
         sheet = file.after or Sheet()
         tests = tuple(tests_in(file.path, sheet))
+        seen = Counter[Hashable]()
         for marker in dict.fromkeys(sheet.markers):
             covered = [test for test in tests if is_on(test.test.name, marker.on)]
-            says = _gained(file, sheet, marker, covered, before, usual)
+            seen[_plain(marker), marker.on] += 1
+            count = seen[_plain(marker), marker.on]
+            says = _gained(file, marker, count, covered, before, usual)
             if says:
                 yield Gain(file.path, marker, says, tuple(test.nodeid for test in covered))
 
 
-def _gained(file: Changed, sheet: Sheet, marker: Marker, covered: Sequence[Placed],
+def _gained(file: Changed, marker: Marker, count: int, covered: Sequence[Placed],
             before: Before, usual: float) -> str:
+    """What to say of the `count`-th mark of its kind; nothing where it was there."""
     if marker.mark in LIMITS and (marker.mark is not Mark.RERUN or marker.amount is not None):
         return _raised(file, marker, covered, before, usual)
-    if marker.mark is Mark.UNCOLLECTED and marker.on and not _took_away(marker, covered, before,
-                                                                         file.path):
+    if marker.mark is Mark.UNCOLLECTED and not _takes_away(marker, covered, before, file.path):
         return ""
-    now = Counter(map(_plain, (one for one in sheet.markers if one.on == marker.on)))
-    for side in before.at(file.path, marker):
-        had = Counter(map(_plain, side))
-        if had[_plain(marker)] >= now[_plain(marker)] and _is_no_worse(marker, side):
-            return ""
-    if covered and all(_is_no_worse(marker, before.on(test, marker)) for test in covered):
+    had = [Counter(map(_plain, side))[_plain(marker)] for side in before.at(file.path, marker)]
+    if any(number >= count and _is_no_worse(marker, side) for number, side in zip(
+            had, before.at(file.path, marker), strict=True)):
+        return ""
+    if covered and not any(had) and all(
+            _is_no_worse(marker, before.on(test, marker)) for test in covered):
         return ""
     return f"gains {_short(marker)}"
 
@@ -94,8 +99,10 @@ def _is_no_worse(marker: Marker, had: Sequence[Marker]) -> bool:
                     or {*_strings(marker)} <= {*_strings(one)}) for one in had)
 
 
-def _took_away(marker: Marker, covered: Sequence[Placed], before: Before, path: str) -> bool:
-    """Whether the file, or another one, had tests that are not collected any more."""
+def _takes_away(marker: Marker, covered: Sequence[Placed], before: Before, path: str) -> bool:
+    """Whether there were tests that are not collected any more; `only` is about all others."""
+    if not marker.on or _ONLY.match(marker.says) or ".only" in marker.says:
+        return True
     held = (test for sheet in before.sheets.get(path, ()) for test in sheet.tests)
     return any(is_on(test.name, marker.on) for test in held) or any(
         test.nodeid in before.origins for test in covered)
@@ -167,7 +174,7 @@ def _label(marker: Marker) -> str:
 def _short(marker: Marker) -> str:
     """As it was written, without what is in brackets where that is long."""
     says = marker.says.strip().removeprefix("@") or marker.mark.value
-    return says if len(says) <= 30 else says.partition("(")[0][:30]
+    return says if len(says) <= 30 else _HEAD.split(says)[0][:30]
 
 
 def _what(marker: Marker) -> str:

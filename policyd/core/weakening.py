@@ -97,7 +97,8 @@ def _mocked(found: Kin, files: Sequence[Changed], source: Sequence[Changed]) -> 
                if is_on(before.test.name, mock.on)}
         imported = (*after.test.uses, *(file.after.imports if file.after is not None else ()))
         for mock in _new_on(file, after, had):
-            if _is_subject(mock, after) and _is_own(mock.target, after, imported, source):
+            if _is_all(mock, after) or (_is_subject(mock, after) and _is_own(
+                    mock.target, after, imported, source)):
                 yield Loss(after.path, mock.line, "mocks what it tests",
                            f"{after.test.name} replaces {_short(mock.target)}", after.test.name,
                            tuple(dict.fromkeys((before.path, after.path))))
@@ -106,6 +107,12 @@ def _mocked(found: Kin, files: Sequence[Changed], source: Sequence[Changed]) -> 
 def _new_on(file: Changed, test: Placed, had: set[str]) -> Iterator[Mock]:
     return (mock for mock in (file.after.mocks if file.after is not None else ())
             if is_on(test.test.name, mock.on) and mock.target not in had)
+
+
+def _is_all(mock: Mock, test: Placed) -> bool:
+    """Whether the only module of the project that the test uses is replaced as a whole."""
+    own = {use for use in test.test.uses if not is_library(use, test.path)}
+    return own == {mock.target}
 
 
 def _is_subject(mock: Mock, test: Placed) -> bool:
