@@ -21,6 +21,7 @@ from policyd.adapters.sourcechild import FRAME, READY, Reader, Task, serve
 from policyd.core.errors import CannotJudge
 from policyd.core.sheet import Sheet, unpacked
 from policyd.core.values import dataclass
+from policyd.languages import SETTINGS
 
 TOO_LONG = "the parser gave up: it ran out of time"
 CRASHED = "the parser gave up: it ran out of memory or crashed"
@@ -189,8 +190,12 @@ def _cause(status: int) -> str:
     return TOO_LONG if -status in (signal.SIGPROF, signal.SIGXCPU) else CRASHED
 
 
-def _reader_of(language: str) -> Reader:  # noqa: ARG001
+def _reader_of(language: str) -> Reader:
     """Loaded when there is something to read: a push of anything else need not pay for it."""
+    if language in SETTINGS:
+        from policyd.languages import settings
+
+        return partial(settings.sheet, form=language)
     from policyd.languages import python
 
     return partial(python.sheet, python=f"Python {sys.version_info.major}.{sys.version_info.minor}")
