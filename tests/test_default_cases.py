@@ -9,6 +9,7 @@ import shipped
 
 from policyd import caserun
 from policyd.core import cases
+from policyd.core.policy import Mode
 from policyd.rules import BY_ID
 
 CASES = cases.parse((shipped.POLICIES / "default.cases.yaml").read_bytes(), "default.cases.yaml",
@@ -33,11 +34,19 @@ def test_the_shipped_policy(case):
     assert result.refused_by == case.rules, result.says
 
 
-@pytest.mark.parametrize("rule", [clause.rule for clause in POLICY.clauses])
+@pytest.mark.parametrize("rule", [clause.rule for clause in POLICY.clauses
+                                  if clause.mode is Mode.ENFORCE])
 def test_a_rule_that_the_policy_names_refuses_by_itself_in_the_table(rule):
     alone = any(case.rules == (rule,) for case in CASES)
     assert alone is (rule not in BEHIND)
     assert any(rule in case.rules for case in CASES)
+
+
+@pytest.mark.parametrize("rule", [clause.rule for clause in POLICY.clauses
+                                  if clause.mode is Mode.WARN])
+def test_a_rule_that_only_warns_is_all_that_some_row_finds(rule):
+    assert any({(found[0], found[1]) for found in result.found} == {(rule, Mode.WARN)}
+               for result in results().values())
 
 
 def test_kept_rows_refuses_alone_where_others_write_the_ledger():

@@ -48,8 +48,10 @@ class Renewals:
 OPTIONS = {"separate-authorship": Apart, "protected-writers": Writers, "literal-overlap": Literals,
            "bounded-renewals": Renewals, **dict.fromkeys([
                "ordinary-refs", "ordinary-tree", "gate-open", "valid-records", "kept-rows",
-               "bare-seeds", "recorded-receipts", "owned-rows"], Nothing)}
-RULES = {id_: Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()))
+               "bare-seeds", "recorded-receipts", "owned-rows", "no-answer-key",
+               "no-golden-output", "no-recorded-value", "receipts-only"], Nothing)}
+RULES = {id_: Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()),
+                   lenient=id_ == "no-golden-output")
          for id_, options in OPTIONS.items()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import shipped
 from policyhome import PolicyHome
 
 from policyd.core.catalogue import page
@@ -87,9 +88,10 @@ def test_a_rule_is_its_page_and_its_use(home, rule):
     assert home.run("policy", "explain", rule, "--format", "json") == 0
     told = home.json()
     assert (told["rule"], told["why"]) == (rule, BY_ID[rule].why)
+    clause = shipped.active().policies[0].clause(rule)
     assert {use["policy"]: use["mode"] for use in told["policies"]} == (
-        {"default": "off", "more": "off"} if rule == "write-set"
-        else {"default": "enforce", "more": "warn"})
+        {"default": clause.mode.value, "more": "warn"} if clause is not None
+        else {"default": "off", "more": "off"})
 
 
 def test_a_rule_can_be_read_about_before_anything_is_in_force(home):
