@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from policyd.core.errors import CannotJudge
 
-_FORMAT = re.compile(rb"(?i)^\s*objectformat\s*=\s*\"?([a-z0-9]+)", re.MULTILINE)
-_STORAGE = re.compile(rb"(?i)^\s*refstorage\s*=\s*\"?([a-z0-9]+)", re.MULTILINE)
+DEEPEST = 6
+"""Folders below a root; GitLab's @hashed/aa/bb/ID.git needs three."""
+
+_SECTION = re.compile(r'\s*\[\s*([\w.-]+)(?:\s+"(.*)")?\s*\]\s*')
+_VALUE = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*?)\s*)?")
 
 
 def git_dir(path: Path) -> Path:
@@ -35,16 +39,54 @@ def name_of(folder: Path) -> str:
 
 def refuse_unreadable(folder: Path) -> None:
     """Raises CannotJudge for the formats that libgit2 does not read."""
+    told = config(folder)
+    form, kept = told.get("extensions.objectformat"), told.get("extensions.refstorage")
+    if form not in (None, "sha1"):
+        raise CannotJudge(f"{folder} uses {str(form).upper().replace('SHA', 'SHA-')} object ids, "
+                          "which libgit2 cannot read")
+    if kept not in (None, "files"):
+        raise CannotJudge(f"{folder} keeps its refs as {kept}, which libgit2 cannot read")
+
+
+def config(folder: Path) -> Mapping[str, str]:
+    """What the repository's own file says, `section.name.key` in lower case; the last one wins.
+
+    Lines that go on and files that are included are left to git.
+    """
     try:
-        config = (folder / "config").read_bytes()
+        text = os.fsdecode((folder / "config").read_bytes())
     except OSError:
-        return
-    if (form := _FORMAT.search(config)) and form[1].lower() != b"sha1":
-        raise CannotJudge(f"{folder} uses {form[1].decode().upper().replace('SHA', 'SHA-')} object "
-                          "ids, which libgit2 cannot read")
-    if (kept := _STORAGE.search(config)) and kept[1].lower() != b"files":
-        raise CannotJudge(f"{folder} keeps its refs as {kept[1].decode()}, which libgit2 cannot "
-                          "read")
+        return {}
+    found: dict[str, str] = {}
+    section = ""
+    for line in text.splitlines():
+        if opened := _SECTION.fullmatch(line):
+            section = ".".join(part for part in opened.groups() if part)
+        elif section and (set_to := _VALUE.fullmatch(line)):
+            value = "true" if set_to[2] is None else set_to[2].strip('"')
+            found[f"{section}.{set_to[1]}".lower()] = value
+    return found
+
+
+def below(root: Path, *, deepest: int = DEEPEST) -> Iterator[Path]:
+    """The repositories below a folder, bare or with a work tree, in the order of their names.
+
+    Follows no symbolic link; what lies inside of a repository is no other one.
+    """
+    real = Path(os.path.realpath(root))
+    if (is_git_dir(real) and (real / "refs").is_dir()) or os.path.lexists(real / ".git"):
+        yield real
+    elif deepest:
+        for name in _folders(real):
+            yield from below(real / name, deepest=deepest - 1)
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
 
 
 def _below(worktree: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Sheets that outlive one judgement, for who judges many pushes in one process. Not for the hook."""
+"""Sheets that outlive one judgement, for who judges many pushes in one process: not the hook."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as plain
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.box import SIMPLE
@@ -20,21 +20,25 @@ from policyd.core.render import printable, shortened
 if TYPE_CHECKING:
     from policyd.cli.policy.backtest import Heading
 
+T = TypeVar("T")
+EVERY = 16
+"""Steps between two looks at the bar."""
+
 _WIDTH = 120
 _ID = 10
 
 
-def progress(steps: Iterable[Step], count: int) -> Iterator[Step]:
+def progress(steps: Iterable[T], count: int, *, what: str = "judging") -> Iterator[T]:
     """The steps, and on a terminal how many there have been. No thread: workers are forked."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from steps
         return
-    with Progress(TextColumn("judging"), MofNCompleteColumn(), TimeRemainingColumn(),
+    with Progress(TextColumn(what), MofNCompleteColumn(), TimeRemainingColumn(),
                   console=console, auto_refresh=False, transient=True) as bar:
         task = bar.add_task("", total=count)
         for number, step in enumerate(steps, 1):
-            bar.update(task, advance=1, refresh=number % 16 == 0)
+            bar.update(task, advance=1, refresh=number % EVERY == 0 or number < EVERY)
             yield step
 
 
@@ -111,6 +115,9 @@ def _head(heading: Heading, summary: Summary, *, stopped: bool) -> Iterator[str]
     yield (f"refused: {_share(summary.refused, summary.judged)}; warned: "
            f"{_share(summary.warned, summary.judged)}; only observed: "
            f"{_share(summary.would_refuse, summary.judged)}; could not be judged: {unjudged}")
+    if summary.slow:
+        yield (f"note: {_many(summary.slow, 'step')} took longer here than the bound `seconds` of "
+               "the policy; a push that does could not be judged")
 
 
 def _table(summary: Summary) -> Table:

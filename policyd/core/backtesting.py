@@ -18,6 +18,9 @@ REASONS = 50
 """Different reasons that are told apart; what comes after them is one."""
 
 _IDS = re.compile(r"\b[0-9a-f]{7,40}\b")
+_NUMBERS = re.compile(r"\d+([.,]\d+)*")
+SECONDS = 60.0
+"""For one step, whatever the policy says: work side by side takes longer than one push alone."""
 _STRICTEST_FIRST = sorted((mode.value for mode in Mode), reverse=True,
                           key=lambda mode: Mode(mode).strictness)
 
@@ -88,7 +91,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why steps could not be judged; ids of objects are left out of it."""
+    """Why steps could not be judged; ids of objects and numbers are left out of it."""
 
     says: str
     steps: int
@@ -111,6 +114,8 @@ class Summary:
     last: str
     median: float
     p99: float
+    slow: int
+    """Judged steps that took longer than the policy's own bound lets a push take."""
     rows: tuple[Row, ...]
     reasons: tuple[Reason, ...]
 
@@ -122,9 +127,11 @@ def as_tried(policy: Policy, ref: str, *, only: Collection[str], every: bool) ->
     """
     guarded = policy.guarded if policy.guards(ref) else (
         *policy.guarded, NamePattern(ref, False, re.escape(ref)))
-    return replace(policy, repositories=(repository_pattern("**"),), guarded=guarded, clauses=tuple(
-        _tried(clause, named=bool(only), every=every) for clause in policy.clauses
-        if not only or clause.rule in only))
+    return replace(
+        policy, repositories=(repository_pattern("**"),), guarded=guarded,
+        bounds=replace(policy.bounds, seconds=max(policy.bounds.seconds, SECONDS)),
+        clauses=tuple(_tried(clause, named=bool(only), every=every) for clause in policy.clauses
+                      if not only or clause.rule in only))
 
 
 def _tried(clause: Clause, *, named: bool, every: bool) -> Clause:
@@ -151,10 +158,10 @@ def modes(policies: Sequence[Policy], groups: Mapping[str, frozenset[str]],
 class Tally:
     """Takes steps, newest first, and keeps no more of them than a summary tells."""
 
-    def __init__(self, rules: Mapping[str, str]) -> None:
-        """`rules` with their modes, in the order in which they are told."""
-        self._rules = rules
-        self._steps, self._judged = 0, 0
+    def __init__(self, rules: Mapping[str, str], bound: float) -> None:
+        """`rules` with their modes, in the order in which they are told; `bound` is in seconds."""
+        self._rules, self._bound = rules, bound * 1000
+        self._steps, self._judged, self._slow = 0, 0, 0
         self._first = self._last = ""
         self._whole: Counter[str] = Counter()
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -171,6 +178,7 @@ class Tally:
         if step.unjudged is not None:
             return self._could_not(step, step.unjudged)
         self._judged += 1
+        self._slow += step.milliseconds > self._bound
         self._spend("", step.milliseconds)
         for rule, milliseconds in (step.spent or {}).items():
             self._spend(rule, milliseconds)
@@ -192,7 +200,7 @@ class Tally:
         return Summary(
             self._steps, self._judged, self._whole[Mode.ENFORCE.value],
             self._whole[Mode.WARN.value], self._whole[Mode.OBSERVE.value], self._first, self._last,
-            self._rank("", 0.5), self._rank("", 0.99),
+            self._rank("", 0.5), self._rank("", 0.99), self._slow,
             tuple(self._row(rule, mode) for rule, mode in known.items()),
             tuple(sorted(self._reasons.values(), key=lambda reason: -reason.steps)))
 
@@ -204,7 +212,7 @@ class Tally:
                    tuple(self._examples.get(rule, ())))
 
     def _could_not(self, step: Step, why: str) -> None:
-        says = _IDS.sub("...", why)
+        says = _NUMBERS.sub("N", _IDS.sub("...", why))
         if says not in self._reasons and len(self._reasons) >= REASONS:
             says = "other reasons"
         known = self._reasons.get(says, Reason(says, 0, step.commit))

@@ -7,7 +7,7 @@ import importlib
 import click
 
 COMMANDS = ("apply", "backtest", "catalogue", "explain", "export", "lint", "reference", "schema",
-            "test")
+            "survey", "test")
 """Each is the `command` of the module of its name; only the chosen one is imported."""
 
 

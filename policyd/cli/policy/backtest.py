@@ -85,7 +85,7 @@ def command(home: Path, repository: Path, branch: str | None, since: datetime | 
     made = backtest.prepared(asked, Active("0" * 64, Settings("/nonexistent"), listed), repo)
     heading = Heading(chosen.repository, ref, name, listed,
                       (*chosen.notes, *_notes(made, chosen.policies, only, ref)))
-    tally = Tally(_modes(made))
+    tally = Tally(_modes(made), min(policy.bounds.seconds for policy in chosen.policies))
     with closing(made.steps(jobs or workers.processors())) as steps:
         fed = _fed(tally, backtesttable.progress(steps, made.history.steps))
         stopped = backtesttable.json(heading, tally, fed) if form == "json" else \
