@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from warnings import catch_warnings, simplefilter
 
 from policyd.core.sheet import Literal, Sheet
+from policyd.languages import python_tests
 from policyd.languages.literal import Unparseable, telling_number, telling_text
 from policyd.languages.python_constants import Display, Part, constants, form
 from policyd.languages.python_tricks import tricks
@@ -39,8 +40,11 @@ def sheet(source: bytes, min_length: int, *, python: str = "this Python") -> She
     try:
         parts = tuple(constants(spots(tree)))
         found = tricks(tree, parts)
-        return Sheet(literals=_literals(parts, min_length), keyed=found.keyed,
-                     suspects=found.suspects, opened=found.opened)
+        told = python_tests.read(tree, {part.key: part for part in parts})
+        return Sheet(
+            literals=_literals(parts, min_length), tests=told.tests, markers=told.markers,
+            mocks=told.mocks, samples=told.samples, imports=told.imports, keyed=found.keyed,
+            suspects=found.suspects, opened=found.opened)
     except (MemoryError, RecursionError):
         raise Unparseable(1, _TOO_DEEP) from None
 

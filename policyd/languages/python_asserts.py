@@ -1,0 +1,329 @@
+"""Walks through a Python test and collects what it claims; runs nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import field
+from typing import Any, Final, NamedTuple
+
+from policyd.core.sheet import Assertion, Kind, Sample
+from policyd.core.values import dataclass
+from policyd.languages.python_claims import NEVER, Claim, claims
+from policyd.languages.python_dead import ends, is_empty, is_quiet, is_suppressing, swallows
+from policyd.languages.python_dotted import last_name
+from policyd.languages.python_expecting import RAISING, expected, is_muting, raising
+from policyd.languages.python_helpers import DEEPEST, Helpers, is_fixture, self_of
+from policyd.languages.python_outline import Outline, Scope
+from policyd.languages.python_spelling import held, local, spelled
+from policyd.languages.python_worth import (
+    NAMED,
+    WORKED_OUT,
+    Ground,
+    Names,
+    Worth,
+    starts_empty,
+    truth,
+)
+
+MOST_CLAIMS: Final = 2000
+"""Of one test; a table of cases that is written out is far below."""
+_MOST_STEPS = 200_000
+"""Statements of one file, those of helpers as often as they are called."""
+
+
+class _Place(NamedTuple):
+    """Where the walk is."""
+
+    names: Names
+    scope: Scope
+    owner: Scope | None
+    """The class that `self` is of."""
+    changed: Set[str] = frozenset()
+    """Names that cannot be followed."""
+    hollow: bool = False
+    """What is claimed here cannot fail."""
+    mute: bool = False
+    """What is claimed here should fail."""
+    line: int = 0
+    """Where a helper was called; 0 in the test itself."""
+    level: int = 0
+    """How many blocks deep."""
+    chain: tuple[int, ...] = ()
+    """The functions that are being walked through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one test says."""
+
+    assertions: list[Assertion] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    wanted: set[str] = field(default_factory=set)
+    """Names of parameters that something is held against."""
+
+
+class Walker:
+    """One for a file."""
+
+    def __init__(self, outline: Outline, helpers: Helpers, ground: Ground) -> None:
+        self._outline = outline
+        self._helpers = helpers
+        self._ground = ground
+        self._left = _MOST_STEPS
+
+    def said(self, scope: Scope, owner: Scope | None, free: Iterable[str]) -> Said:
+        """What a test claims. `free`: its parameters that only its own table knows."""
+        names = self._names(scope)
+        for name in free:
+            names.drop(name)
+        said = Said()
+        place = _Place(names, scope, owner, scope.all_changed(), chain=(id(scope),))
+        stack: list[tuple[Any, _Place]] = []
+        self._push(stack, scope.node.body, place)
+        self._fixtures(stack, scope, place)
+        while stack and self._left > 0 and len(said.assertions) < MOST_CLAIMS:
+            self._left -= 1
+            statement, place = stack.pop()
+            self._take(statement, place, stack, said)
+        return said
+
+    def _names(self, scope: Scope) -> Names:
+        names = Names(self._ground, scope)
+        names.know(scope.names)
+        if name := self_of(scope):
+            names.texts[name] = "self"
+        for name in scope.params:
+            known = self._ground.known(name) if name in self._ground.returned else None
+            if known is not None and name not in scope.stored and name not in scope.changed:
+                names.put(name, known)
+        return names
+
+    def _fixtures(self, stack: list[tuple[Any, _Place]], scope: Scope, place: _Place) -> None:
+        """Claims of the fixtures that a test asks for count in its first line."""
+        for name in scope.params:
+            fixture = self._helpers.functions.get(name)
+            if fixture is None and place.owner is not None:
+                fixture = self._helpers.methods(place.owner).get(name)
+            if fixture is not None and id(fixture) not in place.chain and is_fixture(
+                    fixture) and self._helpers.asserts(fixture, place.owner):
+                inside = _Place(self._names(fixture), fixture, place.owner,
+                                fixture.all_changed(), line=scope.node.lineno,
+                                chain=(*place.chain, id(fixture)))
+                self._push(stack, fixture.node.body, inside)
+
+    def _push(self, stack: list[tuple[Any, _Place]], block: Sequence[ast.AST],
+              place: _Place) -> None:
+        """What stands behind a return is never reached."""
+        pairs: list[tuple[Any, _Place]] = []
+        for statement in block:
+            pairs.append((statement, place))
+            if not place.hollow and ends(statement, self._ground.dotted):
+                place = place._replace(hollow=True)
+        stack += reversed(pairs)
+
+    def _take(self, statement: ast.AST, place: _Place, stack: list[tuple[Any, _Place]],
+              said: Said) -> None:
+        match statement:
+            case ast.Assert(test=test):
+                self._note(claims(test, place.names), statement, place, said)
+            case ast.With() | ast.AsyncWith():
+                self._with(statement, place, stack, said)
+            case ast.If() | ast.While():
+                self._if(statement, place, stack, said)
+            case ast.For() | ast.AsyncFor():
+                inside = place._replace(level=place.level + 1)
+                hollow = place.hollow or is_empty(statement.iter)
+                self._push(stack, statement.orelse, inside)
+                self._push(stack, statement.body, inside._replace(hollow=hollow))
+            case ast.Try() | ast.TryStar():
+                self._try(statement, place, stack)
+            case ast.Match(cases=cases):
+                for case in reversed(cases):
+                    self._push(stack, case.body, place._replace(level=place.level + 1))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._nested(statement, place, stack)
+                return
+            case ast.ClassDef():
+                return
+        self._calls(statement, place, stack, said)
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            _assign(statement, place)
+        elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            place.names.drop(statement.target.id)
+
+    def _note(self, found: Iterable[Claim], node: Any, place: _Place, said: Said) -> None:
+        for claim in found:
+            if place.mute:
+                continue
+            line = place.line or node.lineno
+            kind = Kind.NOTHING if place.hollow else claim.kind
+            said.assertions.append(Assertion(
+                line, kind, claim.form, claim.subject, claim.against, claim.answer,
+                claim.tolerance, claim.types))
+            if kind in (Kind.EQUAL, Kind.CLOSE):
+                self._sample(claim, line, place, said)
+
+    def _sample(self, claim: Claim, line: int, place: _Place, said: Said) -> None:
+        if isinstance(claim.wanted, ast.Name):
+            said.wanted.add(claim.wanted.id)
+        tested = claim.tested
+        while isinstance(tested, ast.Await | ast.Attribute | ast.Subscript):
+            tested = tested.value
+        if claim.answer and isinstance(tested, ast.Call) and tested is claim.tested:
+            args = [*tested.args, *(keyword.value for keyword in tested.keywords)]
+            given = tuple(place.names.answer(arg) for arg in args)
+            if given and all(given):
+                said.samples.append(Sample(line, given, claim.answer))
+
+    def _calls(self, statement: ast.AST, place: _Place, stack: list[tuple[Any, _Place]],
+               said: Said) -> None:
+        for call in self._outline.calls.get(id(statement), ()):
+            helper = self._helpers.called(call, place.scope, place.owner)
+            if helper is None:
+                self._note(expected(call, place.names, self._ground.dotted), call, place, said)
+            elif len(place.chain) <= DEEPEST and id(helper) not in place.chain and (
+                    self._helpers.asserts(helper, place.owner)):
+                inside = place._replace(
+                    names=self._given(helper, call, place), scope=helper, level=0,
+                    changed=helper.all_changed(),
+                    line=place.line or call.lineno, chain=(*place.chain, id(helper)))
+                self._push(stack, helper.node.body, inside)
+
+    def _given(self, helper: Scope, call: ast.Call, place: _Place) -> Names:
+        """The names of a helper, with what a call gives it."""
+        names = self._names(helper)
+        args = helper.node.args
+        params = [one.arg for one in (*args.posonlyargs, *args.args)]
+        for name, default in zip(reversed(params), reversed(args.defaults), strict=False):
+            names.put(name, place.names.worth(default))
+        is_method = isinstance(call.func, ast.Attribute) and bool(self_of(helper)) and not any(
+            last_name(node) == "staticmethod" for node in helper.node.decorator_list)
+        for name, given in zip(params[is_method:], call.args, strict=False):
+            names.put(name, place.names.worth(given))
+        for keyword in call.keywords:
+            if keyword.arg in helper.params and keyword.arg:
+                names.put(keyword.arg, place.names.worth(keyword.value))
+        for name in helper.stored.keys() & helper.params:
+            names.drop(name)
+        return names
+
+    def _with(self, statement: ast.With | ast.AsyncWith, place: _Place,
+              stack: list[tuple[Any, _Place]], said: Said) -> None:
+        inside = place._replace(level=place.level)
+        for item in statement.items:
+            call = _made(item.context_expr, place.names)
+            if call is not None and last_name(call.func) in RAISING:
+                body = held("; ".join(spelled(one, place.names.texts) for one in statement.body))
+                self._note([raising(call, body, place.names)], statement, place, said)
+                inside = inside._replace(mute=inside.mute or is_muting(call, place.names))
+            elif call is not None and is_suppressing(call):
+                inside = inside._replace(hollow=True)
+            if isinstance(item.optional_vars, ast.Name):
+                _bind(item.optional_vars.id, place.names.worth(item.context_expr), place)
+        self._push(stack, statement.body, inside)
+
+    def _if(self, statement: ast.If | ast.While, place: _Place,
+            stack: list[tuple[Any, _Place]], said: Said) -> None:
+        inside = place._replace(level=place.level + 1)
+        sure = _sure(statement.test, place.names)
+        self._push(stack, statement.orelse,
+                   inside if sure is not True or isinstance(statement, ast.While)
+                   else inside._replace(hollow=True))
+        body: Sequence[ast.stmt] = statement.body
+        if isinstance(statement, ast.If) and self._fails(body[0], place):
+            self._note(claims(statement.test, place.names, holds=False), statement, place, said)
+            body = body[1:]
+        self._push(stack, body, inside._replace(hollow=True) if sure is False else inside)
+
+    def _fails(self, statement: ast.stmt, place: _Place) -> bool:
+        """`raise AssertionError(...)`, `pytest.fail(...)`, `assert False`."""
+        match statement:
+            case ast.Raise(exc=ast.Call(func=ast.Name(id="AssertionError"))
+                           | ast.Name(id="AssertionError")):
+                return True
+            case ast.Expr(value=ast.Call() as call):
+                return NEVER in expected(call, place.names, self._ground.dotted)
+            case ast.Assert(test=test):
+                return truth(test) is False
+        return False
+
+    def _try(self, statement: ast.Try | ast.TryStar, place: _Place,
+             stack: list[tuple[Any, _Place]]) -> None:
+        inside = place._replace(level=place.level + 1)
+        self._push(stack, statement.finalbody, inside)
+        self._push(stack, statement.orelse, inside)
+        for handler in reversed(statement.handlers):
+            self._push(stack, handler.body, inside)
+        quiet = swallows(statement) or is_quiet(statement.finalbody, leaving=True)
+        self._push(stack, statement.body, inside._replace(hollow=place.hollow or quiet))
+
+    def _nested(self, statement: ast.FunctionDef | ast.AsyncFunctionDef, place: _Place,
+                stack: list[tuple[Any, _Place]]) -> None:
+        """A function within a test is taken to be called by whatever it is given to."""
+        scope = self._outline.scope_of[id(statement)]
+        names = Names(self._ground, scope)
+        names.know(scope.names)
+        names.texts = {**place.names.texts, **names.texts,
+                       **{name: local(name) for name in scope.params}}
+        names.worths = {**place.names.worths, **names.worths}
+        for name in (*(scope.stored.keys() - self._ground.dotted.bound.keys()), *scope.params):
+            names.drop(name)
+        self._push(stack, statement.body, place._replace(names=names, scope=scope, level=0))
+
+
+def _made(node: ast.expr, names: Names) -> ast.Call | None:
+    """The call that makes a context, if need be through a name."""
+    if isinstance(node, ast.Name) and (worth := names.worths.get(node.id)) is not None:
+        return worth.node if isinstance(worth.node, ast.Call) else None
+    return node if isinstance(node, ast.Call) else None
+
+
+def _sure(test: ast.expr, names: Names) -> bool | None:
+    if isinstance(test, ast.Name):
+        worth = names.worths.get(test.id)
+        return False if test.id == "TYPE_CHECKING" else worth.truth if worth else None
+    return truth(test)
+
+
+def _assign(statement: ast.Assign | ast.AnnAssign, place: _Place) -> None:
+    if statement.value is None:
+        return
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    for target in targets:
+        if isinstance(target, ast.Name):
+            _bind(target.id, place.names.worth(statement.value), place)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for name, worth in _unpacked(target, statement.value, place.names):
+                _bind(name, worth, place)
+
+
+def _unpacked(target: ast.Tuple | ast.List, value: ast.expr, names: Names
+              ) -> Iterator[tuple[str, Worth]]:
+    """`a, b = 1, f()` sets each; of another value they are its items."""
+    made = value.elts if isinstance(value, ast.Tuple | ast.List) else None
+    if made is not None and len(made) == len(target.elts):
+        worths = [names.worth(one) for one in made]
+    else:
+        whole = names.worth(value)
+        weight = WORKED_OUT if whole.weight == WORKED_OUT else NAMED
+        worths = [Worth(held(f"{whole.text}[{index}]"), weight, whole.against)
+                  for index in range(len(target.elts))]
+    for node, worth in zip(target.elts, worths, strict=True):
+        if isinstance(node, ast.Name):
+            yield node.id, worth
+
+
+def _bind(name: str, worth: Worth, place: _Place) -> None:
+    """A name that is set more than once is followed only where no branch is around it."""
+    if name in place.changed or name in place.names.ground.dotted.bound or starts_empty(
+            worth.node):
+        place.names.drop(name)
+        return
+    worth = worth.under_name()
+    if place.scope.stored.get(name, 0) <= 1:
+        place.names.put(name, worth)
+    elif place.level == 0:
+        place.names.put(name, worth._replace(truth=None))
+    else:
+        place.names.drop(name)
