@@ -11,7 +11,7 @@ from policyd.languages.python_names import Names, Scope, called, printable
 from policyd.languages.python_senses import RUNNERS, VARIABLES
 
 _HARD = frozenset(["os._exit", "os.abort", "posix._exit", "faulthandler._sigsegv",
-                   "ctypes.string_at", "signal.raise_signal", "_thread.interrupt_main"])
+                   "signal.raise_signal"])
 _EXEC = re.compile(r"os\.exec[lv]p?e?")
 _SOFT = {"sys.exit": "sys.exit", "exit": "sys.exit", "quit": "sys.exit", "SystemExit": "SystemExit",
          "builtins.exit": "sys.exit", "builtins.quit": "sys.exit",
@@ -39,7 +39,7 @@ _FINDERS = re.compile(r"sys\.(?:meta_path|path_hooks)\.(?:insert|append|extend)"
 
 
 def exits(names: Names) -> Iterator[Suspect]:
-    """Hard ends anywhere; soft ones outside of what is a command line."""
+    """Hard ends anywhere; soft ones that succeed, outside of what is a command line."""
     is_command = _is_command(names)
     for node, scope in names.nodes:
         if not isinstance(node, ast.Call | ast.Raise):
@@ -50,7 +50,7 @@ def exits(names: Names) -> Iterator[Suspect]:
             name = names.dotted(node.func, scope)
         if name in _HARD or _EXEC.fullmatch(name) or (name in _KILLS and _kills_itself(node)):
             yield Suspect(Trick.EXITS, node.lineno, name)
-        elif name in _SOFT and name not in names.functions:
+        elif name in _SOFT and name not in names.functions and _succeeds(names, node, scope):
             if not _is_for_commands(names, node, scope, is_command):
                 yield Suspect(Trick.EXITS, node.lineno, _SOFT[name])
         elif name == "atexit.register" and isinstance(node, ast.Call) and node.args:
@@ -59,13 +59,21 @@ def exits(names: Names) -> Iterator[Suspect]:
                 yield Suspect(Trick.EXITS, node.lineno, ends)
 
 
+def _succeeds(names: Names, node: ast.Call | ast.Raise, scope: Scope) -> bool:
+    """`sys.exit()`, `sys.exit(0)`: an end in failure fools nobody."""
+    given = node.args if isinstance(node, ast.Call) else []
+    if not given:
+        return isinstance(node, ast.Call) or not isinstance(node.exc, ast.Call)
+    return names.worth(given[0], scope) in ("0", "None", "False")
+
+
 def _kills_itself(node: ast.AST) -> bool:
     """`os.kill(os.getpid(), ...)`, also the parent and the whole group."""
     if not isinstance(node, ast.Call) or not node.args:
         return False
     whom = node.args[0]
     if isinstance(whom, ast.Call):
-        return called(whom) in ("getpid", "getppid", "getpgrp", "getpgid", "get_ident")
+        return called(whom) in ("getpid", "getppid", "getpgrp", "get_ident")
     return isinstance(whom, ast.Constant) and whom.value == 0
 
 
@@ -106,7 +114,8 @@ def patches(names: Names) -> Iterator[Suspect]:
                 yield from _called(names, node, scope)
             case ast.ClassDef(name="AssertionError") | ast.FunctionDef(name="AssertionError"):
                 yield Suspect(Trick.PATCHES, node.lineno, "AssertionError")
-            case ast.FunctionDef(name=name) if scope is None and name.startswith("pytest_"):
+            case ast.FunctionDef(name=name) if name.startswith("pytest_") and isinstance(
+                    names.parent.get(node), ast.Module):
                 yield Suspect(Trick.PATCHES, node.lineno, printable(name))
 
 
@@ -121,20 +130,10 @@ def _assigned(names: Names, target: ast.expr, scope: Scope) -> Iterator[Suspect]
         case ast.Attribute():
             name = names.dotted(target, scope)
             patched = _PATCHED.fullmatch(name) and not _HARMLESS.fullmatch(name)
-            if patched and _is_imported(names, name, target):
+            if patched and names.is_imported(target, scope):
                 yield Suspect(Trick.PATCHES, target.lineno, printable(name))
         case ast.Subscript(value=of, slice=key):
             yield from _item(names, names.dotted(of, scope), key, target.lineno)
-
-
-def _is_imported(names: Names, name: str, target: ast.expr) -> bool:
-    """A local that is called `time` is no module."""
-    while isinstance(target, ast.Attribute):
-        target = target.value
-    if isinstance(target, ast.Name):
-        return target.id in names.imported or target.id == "__builtins__" \
-            or any(name.startswith(known) for known in names.imported.values())
-    return True
 
 
 def _item(names: Names, of: str, key: ast.expr, line: int) -> Iterator[Suspect]:
@@ -157,5 +156,5 @@ def _called(names: Names, node: ast.Call, scope: Scope) -> Iterator[Suspect]:
     elif name.rpartition(".")[2] in ("setattr", "delattr", "__setattr__") and len(node.args) > 1:
         of = names.dotted(node.args[0], scope)
         target = f"{of}.{names.text(node.args[1]) or '*'}"
-        if _is_imported(names, of, node.args[0]) and _PATCHED.fullmatch(target):
+        if names.is_imported(node.args[0], scope) and _PATCHED.fullmatch(target):
             yield Suspect(Trick.PATCHES, node.lineno, printable(target))

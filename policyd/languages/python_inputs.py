@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import NamedTuple
 
-from policyd.languages.python_names import Function, Names, called, parameters
+from policyd.languages.python_names import Function, Names, called
 
-_MOST_ALTERNATIVES = 512
+_MOST_PAIRS = 512
 _MOST_VALUES = 16
 _DEEPEST = 40
 _ROUNDS = 3
@@ -64,20 +64,16 @@ class Inputs:
         self._packed: set[str] = set()
         for scope in names.scopes(function):
             if scope is not None:
-                self._bare.update(dict.fromkeys(parameters(scope), True))
+                self._bare.update(dict.fromkeys(names.given(scope), True))
                 self._packed.update(arg.arg for arg in (scope.args.vararg,) if arg)
         self._bare.pop("cls", None)
         self._derive()
 
     def _derive(self) -> None:
         """Names that are assigned from inputs, or run over them, are inputs too."""
-        mine = [(name, value) for (scope, name), values in self._names.assigned.items()
-                if scope is self._scope for value in values]
-        mine += [(name, value) for (scope, name), values in self._names.iterated.items()
-                 if scope is self._scope for value, _ in values]
         for _ in range(_ROUNDS):
             before = len(self._bare)
-            for name, value in mine:
+            for name, value in self._names.locals.get(self._scope, []):
                 if name not in self._bare and (level := self.level(value)):
                     self._bare[name] = level == 1
             if len(self._bare) == before:
@@ -160,7 +156,7 @@ class Inputs:
                 each = [self.when(value, truth, depth + 1) for value in values]
                 if isinstance(op, ast.And) is truth:
                     return both(*each)
-                return tuple(met for found in each for met in found)[:_MOST_ALTERNATIVES]
+                return tuple(met for found in each for met in found)
             case ast.Compare():
                 operands = pairwise([test.left, *test.comparators])
                 return both(*(self._compared(op, left, right, truth)
@@ -218,8 +214,7 @@ class Inputs:
 
     def _member(self, left: ast.expr, right: ast.expr) -> Alternatives:
         if self.level(left):
-            items = list(self._items(right))[:_MOST_ALTERNATIVES]
-            return tuple(met for item in items for met in self.equal(left, item))
+            return tuple(met for item in self._items(right) for met in self.equal(left, item))
         return self._part_of(right, [left])
 
     def _items(self, node: ast.expr) -> Iterator[ast.expr]:
@@ -296,9 +291,9 @@ def both(*each: Alternatives) -> Alternatives:
         if not found or not more:
             found = found or more
             continue
-        pairs = product(found, more)
+        pairs = islice(product(found, more), _MOST_PAIRS)
         found = tuple(
             Met((one.values + other.values)[:_MOST_VALUES], one.is_bare and other.is_bare)
             for one, other in pairs
-        )[:_MOST_ALTERNATIVES]
+        )
     return found

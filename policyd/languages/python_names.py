@@ -40,8 +40,12 @@ class Names:
         self.attributes: dict[str, list[tuple[ast.expr, Scope]]] = {}
         """What is assigned to `self.NAME` anywhere, and to NAME in a class."""
         self.functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        self.locals: dict[Scope, list[tuple[str, ast.expr]]] = {}
+        """Of a function, each name with what it is assigned or runs over."""
         self.results: dict[Function, list[ast.expr]] = {}
         """What a function returns or yields."""
+        self._dotted: dict[ast.AST, str] = {}
+        self._given: dict[Function, dict[str, ast.expr | None]] = {}
         self._walk()
 
     def _walk(self) -> None:
@@ -71,14 +75,17 @@ class Names:
             case ast.Assign():
                 for target in node.targets:
                     self._assign(target, node.value, scope, self.parent.get(node))
-            case ast.AnnAssign(value=ast.expr() as value) | ast.AugAssign(value=value):
+            case ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
                 self._assign(node.target, value, scope, self.parent.get(node))
-            case ast.NamedExpr():
-                self._assign(node.target, node.value, scope)
+            case ast.AugAssign():
+                self._assign(node.target, _sum(node), scope, self.parent.get(node))
+            case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+                self._assign(target, value, scope)
             case ast.For() | ast.AsyncFor() | ast.comprehension():
                 whole = isinstance(node.target, ast.Name)
                 for name in _names_in(node.target):
                     self.iterated.setdefault((scope, name), []).append((node.iter, whole))
+                    self.locals.setdefault(scope, []).append((name, node.iter))
 
     def _assign(self, target: ast.expr, value: ast.expr, scope: Scope,
                 within: ast.AST | None = None) -> None:
@@ -87,6 +94,7 @@ class Names:
                 self.attributes.setdefault(name, []).append((value, scope))
             case ast.Name(id=name):
                 self.assigned.setdefault((scope, name), []).append(value)
+                self.locals.setdefault(scope, []).append((name, value))
             case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
                 self.attributes.setdefault(name, []).append((value, scope))
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
@@ -94,7 +102,7 @@ class Names:
                 if len(same) == len(elements):
                     for element, given in zip(elements, same, strict=True):
                         if isinstance(element, ast.Name):
-                            self.assigned.setdefault((scope, element.id), []).append(given)
+                            self._assign(element, given, scope, within)
 
     def scopes(self, scope: Scope) -> Iterator[Scope]:
         """From the innermost function to the module."""
@@ -105,21 +113,37 @@ class Names:
             scope = self.outer[scope]
         yield None
 
+    def given(self, function: Function) -> dict[str, ast.expr | None]:
+        """The parameters of a function, with their defaults."""
+        if function not in self._given:
+            self._given[function] = parameters(function)
+        return self._given[function]
+
     def values(self, name: str, scope: Scope) -> list[ast.expr]:
         """What a name is assigned, in the innermost function that assigns it, or in a class."""
         for each in self.scopes(scope):
             if found := self.assigned.get((each, name)):
                 return found
-            if each is not None and name in parameters(each):
+            if each is not None and name in self.given(each):
                 return []
         return [value for value, _ in self.attributes.get(name, [])]
 
     def default(self, name: str, scope: Scope) -> ast.expr | None:
         """Of a parameter, in the innermost function that has it."""
         for each in self.scopes(scope):
-            if each is not None and name in (given := parameters(each)):
+            if each is not None and name in (given := self.given(each)):
                 return given[name]
         return None
+
+    def is_repeated(self, node: ast.AST) -> bool:
+        """Whether it stands in a loop of its function."""
+        if isinstance(node, ast.BinOp) and node not in self.parent:
+            node = node.right  # of `a += b`, which has no such node
+        while (parent := self.parent.get(node)) is not None and not isinstance(parent, Function):
+            if isinstance(parent, ast.For | ast.AsyncFor | ast.While):
+                return True
+            node = parent
+        return False
 
     def part(self, node: ast.expr) -> Part | None:
         return self._parts.get(id(node))
@@ -156,6 +180,11 @@ class Names:
 
     def dotted(self, node: ast.AST, scope: Scope) -> str:
         """`os.path.join` for what is that, whatever it is called here; "" for what has no name."""
+        if node not in self._dotted:
+            self._dotted[node] = self._name_of(node, scope)
+        return self._dotted[node]
+
+    def _name_of(self, node: ast.AST, scope: Scope) -> str:
         tail: list[str] = []
         for _ in range(_LONGEST_CHAIN):
             match node:
@@ -179,6 +208,21 @@ class Names:
                     return ""
         return ""
 
+    def is_imported(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether it is something of an imported module, and no local of that name."""
+        for _ in range(_LONGEST_CHAIN):
+            while isinstance(node, ast.Attribute):
+                node = node.value
+            if isinstance(node, ast.Name) and node.id in self.imported:
+                return True
+            if isinstance(node, ast.Call):
+                return self.dotted(node, scope) != ""
+            aimed = self.aim(node, scope)
+            if aimed is node or not isinstance(aimed, ast.Attribute | ast.Name | ast.Call):
+                return isinstance(node, ast.Name) and node.id == "__builtins__"
+            node = aimed
+        return False
+
     def _imports(self, called: ast.expr) -> bool:
         match called:
             case ast.Name(id=name):
@@ -199,6 +243,11 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
         else:
             first = alias.name.partition(".")[0]
             yield first, first
+
+
+def _sum(node: ast.AugAssign) -> ast.expr:
+    """What `a += b` assigns to a."""
+    return ast.BinOp(left=node.target, op=node.op, right=node.value)
 
 
 def _is_named(node: ast.expr) -> bool:

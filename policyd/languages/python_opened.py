@@ -58,6 +58,7 @@ _MAYBE_READ = frozenset(["glob", "exists", "is_file", "is_dir", "stat", "lstat",
                          "listdir", "samefile"])
 _MAYBE_WRITE = frozenset(["unlink", "mkdir", "touch", "rename", "rmdir", "symlink_to",
                           "hardlink_to", "ensure"])
+_GIVEN_TOO = frozenset(["rename", "symlink_to", "hardlink_to"])
 _DUMPS = frozenset(["to_csv", "to_json", "to_parquet", "to_pickle", "to_excel", "savefig",
                     "tofile", "to_hdf", "to_feather"])
 _MODE = re.compile(r"[rwaxbtU+:|gz2*]{1,6}")
@@ -76,7 +77,7 @@ def opened(names: Names, places: Places) -> tuple[Opened, ...]:
         if isinstance(node, ast.Call):
             opening = _Opening(names, places, node, scope)
             found.update(Opened(node.lineno, path, base, writes)
-                         for place, writes in opening.all()
+                         for place, writes in opening.all() if not place.is_scratch()
                          for base, path in [place.shown()])
     return tuple(sorted(found, key=lambda one: (one.line, one.path, one.base, one.writes)))
 
@@ -163,15 +164,16 @@ class _Opening:
         if name in _READ_METHODS | _WRITE_METHODS:
             yield from ((each, name in _WRITE_METHODS) for each in self._receiver(of))
         elif name in _DUMPS and args:
-            yield from self._at(0, True)
+            yield from (one for one in self._at(0, True) if one[0] != UNKNOWN)
         elif name == "open" and self._is_mode():
             yield from ((each, self._mode_writes(0)) for each in self._receiver(of)
                         if each != UNKNOWN or self._is_local(of))
         elif name in _MAYBE_READ | _MAYBE_WRITE:
             yield from ((each, name in _MAYBE_WRITE) for each in self._receiver(of)
                         if each not in (UNKNOWN, ROOT))
-            if name == "rename" and args and self._receiver(of) != [UNKNOWN]:
-                yield from ((each, True) for each in self._places.of(args[0], self._scope))
+            if name in _GIVEN_TOO and args and self._receiver(of) != [UNKNOWN]:
+                yield from ((each, name == "rename")
+                            for each in self._places.of(args[0], self._scope))
 
     def _receiver(self, of: ast.expr) -> Sequence[Place]:
         """With what a mask adds to it."""
@@ -212,7 +214,8 @@ class _Opening:
 
 def named_paths(names: Names, places: Places, opens: Sequence[Opened]) -> Iterator[Suspect]:
     """What is opened, what is text that looks like a path, and what is made of paths."""
-    yield from (Suspect(Trick.READS, each.line, each.path) for each in opens)
+    yield from (Suspect(Trick.READS, each.line, each.path) for each in opens
+                if each.path not in ("", "**"))
     for node, scope in names.nodes:
         if isinstance(node, ast.expr) and (text := names.text(node)) is not None:
             if len(text) <= _SHORT and _PATH_TEXT.fullmatch(text) and not _is_said(node, names):
@@ -221,7 +224,7 @@ def named_paths(names: Names, places: Places, opens: Sequence[Opened]) -> Iterat
         elif _makes_path(node) and not _makes_path(names.parent.get(node)):
             assert isinstance(node, ast.expr)
             for place in places.of(node, scope):
-                if _LETTER.search(place.text):  # otherwise it is a division
+                if _LETTER.search(place.text) and not place.is_scratch():  # else a division
                     yield Suspect(Trick.READS, node.lineno, place.shown()[1])
 
 

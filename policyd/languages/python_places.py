@@ -8,19 +8,20 @@ up to a budget, beyond which everything is a gap.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from policyd.languages.python_names import Function, Names, Scope, called, parameters
-from policyd.languages.python_spots import ANY, NAME, ROOT, UNKNOWN, Place
+from policyd.languages.python_names import Function, Names, Scope, called
+from policyd.languages.python_spots import ANY, NAME, ROOT, SCRATCH, UNKNOWN, Place
 
 Bound = Mapping[str, Sequence[Place]] | None
 """What the parameters of a function are in one call of it; None: in any call."""
 
-_MOST = 64
+_MOST = 32
 _DEEPEST = 24
-_BUDGET = 50_000
+_BUDGET = 20_000
 """Expressions looked at for one file."""
 
 _PATHS = frozenset([
@@ -35,7 +36,9 @@ _SAME = frozenset([
 _ROOTS = frozenset(["rootpath", "rootdir", "invocation_dir", "startpath"])
 _RESOURCES = ("importlib.resources.files", "importlib_resources.files")
 _TEXTS = {"os.curdir": ".", "os.pardir": "..", "os.sep": "/", "os.path.sep": "/",
-          "os.path.pardir": "..", "os.path.curdir": "."}
+          "os.path.pardir": "..", "os.path.curdir": ".", "os.devnull": "/dev/null"}
+_SCRATCH = re.compile(r"tempfile\.\w+|tmp(?:_path|dir)_factory\.(?:mktemp|getbasetemp)")
+_SCRATCH_NAMES = frozenset(["tmp_path", "tmpdir"])
 
 
 class _Frame(NamedTuple):
@@ -79,7 +82,7 @@ class Places:
 
     def _made(self, node: ast.expr, frame: _Frame) -> Sequence[Place]:
         match node:
-            case ast.Constant(value=int() | float()):
+            case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
                 return [Place("", str(node.value)[:40])]
             case ast.Name(id=name):
                 return self._named(name, frame)
@@ -147,16 +150,26 @@ class Places:
     def _variable(self, name: str, frame: _Frame) -> Sequence[Place]:
         for scope in self._names.scopes(frame.scope):
             inner = frame._replace(scope=scope)
-            values = self._names.assigned.get((scope, name), [])
-            found = [place for value in values[:_MOST] for place in self._of(value, inner)]
+            found = self._assigned(name, inner)
             for items, is_whole in self._names.iterated.get((scope, name), [])[:_MOST]:
                 found += self._items(items, inner) if is_whole else [UNKNOWN]
-            if isinstance(scope, Function) and name in parameters(scope):
+            if isinstance(scope, Function) and name in self._names.given(scope):
                 found += self._parameter(name, scope, frame.depth)
             if found:
                 return list(dict.fromkeys(found))[:_MOST]
         values = self._names.values(name, None)
         return [place for value in values for place in self._of(value, frame)] or [UNKNOWN]
+
+    def _assigned(self, name: str, frame: _Frame) -> list[Place]:
+        """One after the other: `p = p / "x"` goes on from what p was, once, outside of a loop."""
+        key = frame.scope, name
+        found: list[Place] = []
+        for value in self._names.assigned.get(key, [])[:_MOST]:
+            if frame.bound is None and self._known.get(key) is not None:
+                self._known[key] = found[:] if found and not self._names.is_repeated(value) \
+                    else [UNKNOWN]
+            found += self._of(value, frame)
+        return found
 
     def _items(self, node: ast.expr, frame: _Frame) -> Sequence[Place]:
         """What a loop runs over."""
@@ -174,7 +187,7 @@ class Places:
         if isinstance(function, ast.Lambda):
             return [UNKNOWN]
         outside = _Frame(self._names.outer[function], None, depth)
-        default = parameters(function)[name]
+        default = self._names.given(function)[name]
         found = list(self._of(default, outside)) if default is not None else []
         for call, scope in self._sites.get(function.name, [])[:_MOST]:
             value = arguments(call, function).get(name)
@@ -187,6 +200,8 @@ class Places:
         for fixture in self._names.functions.get(name, []):
             if any("fixture" in ast_name for ast_name in map(_last, fixture.decorator_list)):
                 found += self._results(fixture, None, depth)
+        if not found and name in _SCRATCH_NAMES:
+            return [Place(SCRATCH, "")]
         return found or [UNKNOWN]
 
     def _attribute(self, node: ast.Attribute, frame: _Frame) -> Sequence[Place]:
@@ -202,10 +217,17 @@ class Places:
         if node.attr in ("path", "strpath"):
             return self._of(node.value, frame)
         if isinstance(node.value, ast.Name) and node.value.id not in self._names.imported:
-            known = self._names.attributes.get(node.attr, [])[:_MOST]
-            return [place for value, scope in known
-                    for place in self._of(value, _Frame(scope, None, frame.depth))]
+            return self._of_self(node.attr, frame.depth)
         return _text_of(self._names.dotted(node, frame.scope))
+
+    def _of_self(self, name: str, depth: int) -> Sequence[Place]:
+        key = None, f"self.{name}"
+        if key not in self._known:
+            self._known[key] = [UNKNOWN]
+            found = [place for value, scope in self._names.attributes.get(name, [])[:_MOST]
+                     for place in self._of(value, _Frame(scope, None, depth))]
+            self._known[key] = list(dict.fromkeys(found))[:_MOST] or [UNKNOWN]
+        return self._known[key]
 
     def _subscript(self, of: ast.expr, key: ast.expr, frame: _Frame) -> Sequence[Place]:
         if isinstance(of, ast.Attribute) and of.attr == "parents":
@@ -229,11 +251,15 @@ class Places:
             return [place.parent() for place in self._of(args[0], frame)]
         if known == "basename" and args:
             return [place.last() for place in self._of(args[0], frame)]
-        if self._names.dotted(node.func, frame.scope) in _RESOURCES:
+        dotted = self._names.dotted(node.func, frame.scope)
+        if _SCRATCH.fullmatch(dotted):
+            return [Place(SCRATCH, "")]
+        if dotted in _RESOURCES:
             return [self.resource(each, frame.scope) for each in args[:1]] or [UNKNOWN]
         if known in _SAME and (args or of is not None):
-            is_function = isinstance(node.func, ast.Name) or bool(args)
-            return self._of(args[0] if is_function and args else of or args[0], frame)
+            is_method = of is not None and not self._names.is_imported(of, frame.scope)
+            whole = of if is_method else args[0] if args else None
+            return self._of(whole, frame) if whole is not None else [UNKNOWN]
         if name in self._names.functions:
             return self._own(node, frame)
         return self._method(name, of, args, frame) if of is not None else self._listing(
@@ -282,7 +308,7 @@ class Places:
         for function in self._names.functions[called(node)]:
             given = arguments(node, function)
             bound = {name: self._of(value, frame) for name, value in given.items()}
-            for name, default in parameters(function).items():
+            for name, default in self._names.given(function).items():
                 if name not in bound:
                     bound[name] = self._of(default, frame) if default else [UNKNOWN]
             found += self._results(function, bound, frame.depth)

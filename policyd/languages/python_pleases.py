@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from policyd.core.sheet import Suspect, Trick
-from policyd.languages.python_names import Function, Names, Scope, called
+from policyd.languages.python_names import Function, Names, Scope, called, printable
 
-_COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
-                          "__contains__", "__instancecheck__", "__subclasscheck__"])
+_ORDERS = {"__lt__": "__gt__", "__gt__": "__lt__", "__le__": "__ge__", "__ge__": "__le__"}
+"""What is largest answers one of them with True and the other with False."""
+_EQUALS = frozenset(["__eq__", "__ne__"])
+_AGREES = frozenset(["__contains__", "__instancecheck__", "__subclasscheck__"])
+"""To say no is no answer that anybody is after."""
 _DEEPEST = 20
 
 
@@ -22,10 +25,11 @@ def pleases(names: Names) -> Iterator[Suspect]:
             case ast.Call() if called(node) == "type" and len(node.args) == 3:
                 yield from _of_members(names, node, scope)
             case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
-                if _is_blind(names, name, value, scope):
+                if name in _EQUALS and _blind(names, value, scope) is not None:
                     yield Suspect(Trick.PLEASES, node.lineno, name)
-            case ast.Name() | ast.Attribute():
-                if names.dotted(node, scope).endswith(("unittest.mock.ANY", "mock.ANY")):
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                known = name == "ANY" or names.imported.get(name, "").endswith(".ANY")
+                if known and names.dotted(node, scope).endswith("mock.ANY"):
                     yield Suspect(Trick.PLEASES, node.lineno, "unittest.mock.ANY")
 
 
@@ -37,41 +41,49 @@ def _of_class(names: Names, node: ast.ClassDef, scope: Scope) -> Iterator[Suspec
                 methods[name] = each
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 methods[name] = value
-    for name, method in methods.items():
-        if _is_blind(names, name, method, scope):
-            yield Suspect(Trick.PLEASES, method.lineno, name)
-        elif name == "__hash__" and "__eq__" in methods and isinstance(method, Function):
-            answers = _answers(names, method)
-            alike = bool(answers) and all(_is_constant(names, one) for one in answers)
-            yield from [Suspect(Trick.PLEASES, method.lineno, name)] * alike
+    yield from _of_methods(names, node.name, methods, scope)
+    hashes = methods.get("__hash__")
+    if "__eq__" in methods and isinstance(hashes, Function) and (
+            _blind(names, hashes, scope) is not None):
+        yield Suspect(Trick.PLEASES, hashes.lineno, printable(f"{node.name}.__hash__"))
 
 
 def _of_members(names: Names, node: ast.Call, scope: Scope) -> Iterator[Suspect]:
     """`type("Anything", (), {"__eq__": lambda self, other: True})`."""
     members = names.aim(node.args[2], scope)
     if isinstance(members, ast.Dict):
-        for key, value in zip(members.keys, members.values, strict=True):
-            name = names.text(key) or ""
-            if _is_blind(names, name, value, scope):
-                yield Suspect(Trick.PLEASES, value.lineno, name)
+        keys = [names.text(key) or "" for key in members.keys]
+        yield from _of_methods(names, names.text(node.args[0]) or "type",
+                               dict(zip(keys, members.values, strict=True)), scope)
 
 
-def _is_blind(names: Names, name: str, value: ast.expr | Function, scope: Scope) -> bool:
-    """Whether a comparison answers without a look at what it compares with."""
-    if name not in _COMPARISONS:
-        return False
+def _of_methods(names: Names, owner: str, methods: Mapping[str, ast.expr | Function],
+                scope: Scope) -> Iterator[Suspect]:
+    answers = {name: answer for name, method in methods.items()
+               if name in _EQUALS | _AGREES | set(_ORDERS)
+               and (answer := _blind(names, method, scope)) is not None}
+    for name, answer in answers.items():
+        opposite = _ORDERS.get(name, "")
+        agrees = answer and (opposite not in methods or answers.get(opposite, False))
+        if name in _EQUALS or (name in _ORDERS and "__eq__" in answers) or agrees:
+            yield Suspect(Trick.PLEASES, methods[name].lineno, printable(f"{owner}.{name}"))
+
+
+def _blind(names: Names, value: ast.expr | Function, scope: Scope) -> bool | None:
+    """What it answers whatever it is compared with; None where it looks."""
     if isinstance(value, ast.Name) and len(names.functions.get(value.id, [])) == 1:
         value = names.functions[value.id][0]
     elif isinstance(value, ast.expr) and not isinstance(value, ast.Lambda):
         value = names.aim(value, scope)
     if not isinstance(value, Function):
-        return False
+        return None
     answers = _answers(names, value)
+    truths = {_truth(names, answer) for answer in answers}
+    if None not in truths:
+        return truths.pop() if len(truths) == 1 else None
     given = [each.arg for each in (*value.args.posonlyargs, *value.args.args)][1:2]
     other = given[0] if given else value.args.vararg.arg if value.args.vararg else ""
-    if all(_is_constant(names, answer) for answer in answers):
-        return bool(answers) and len({_truth(names, answer) for answer in answers}) == 1
-    return not _mentions(value, other)
+    return None if not other or _mentions(value, other) else True
 
 
 def _answers(names: Names, function: Function) -> list[ast.expr]:
@@ -80,10 +92,6 @@ def _answers(names: Names, function: Function) -> list[ast.expr]:
         else names.results.get(function, [])
     return [each for each in found
             if not (isinstance(each, ast.Name) and each.id == "NotImplemented")]
-
-
-def _is_constant(names: Names, node: ast.expr) -> bool:
-    return _truth(names, node) is not None
 
 
 def _truth(names: Names, node: ast.expr, depth: int = 0) -> bool | None:
@@ -114,8 +122,5 @@ def _truth(names: Names, node: ast.expr, depth: int = 0) -> bool | None:
 def _mentions(function: Function, name: str) -> bool:
     """Whether it reads a parameter at all."""
     body: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else [*function.body]
-    if not isinstance(function, ast.Lambda) and not any(
-            isinstance(each, ast.Return) for each in ast.walk(function)):
-        return True
     return any(isinstance(each, ast.Name) and each.id in (name, "locals", "super")
                and isinstance(each.ctx, ast.Load) for one in body for each in ast.walk(one))

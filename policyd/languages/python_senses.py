@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from policyd.core.sheet import Suspect, Trick
 from policyd.languages.python_names import Names, Scope, called, printable
@@ -13,9 +13,8 @@ RUNNERS = frozenset(["pytest", "_pytest", "py.test", "unittest", "nose", "nose2"
                      "doctest", "pluggy", "xdist", "pytest_cov", "coverage", "tox", "conftest"])
 VARIABLES = re.compile(
     r"PYTEST\w*|CI|CONTINUOUS_INTEGRATION|GITHUB_(?:ACTIONS?|WORKFLOW|JOB|RUN_ID)|GITLAB_CI|CI_\w+"
-    r"|TOX\w*|_?COV(?:ERAGE)?_\w+|NOSE\w*|HYPOTHESIS\w*|UNITTEST\w*|TRAVIS|JENKINS_\w+|BUILD_ID"
-    r"|BUILDKITE|CIRCLECI|TEAMCITY_\w+|APPVEYOR|TF_BUILD|(?:\w+_)?TEST(?:S|ING|_\w+)?|POLICYD_\w+",
-    re.IGNORECASE)
+    r"|TOX\w*|_?COV(?:ERAGE)?_\w+|NOSE\w*|HYPOTHESIS\w*|UNITTEST\w*|TRAVIS|JENKINS_\w+|BUILDKITE"
+    r"|CIRCLECI|TEAMCITY_\w+|APPVEYOR|TF_BUILD|(?:[A-Z0-9]+_)*TEST(?:S|ING|_\w+)?|POLICYD_\w+")
 _RUNNER_TEXT = re.compile(
     r"(?:.*\W)?(_?py\.?test|unittest|nose2?|conftest|tox|hypothesis)(?:\W.*|_.*)?", re.DOTALL)
 TESTING = re.compile(r"(?:.*[\W_])?(?:tests?|testing|_?py\.?test|unittest|conftest)(?:[\W_].*)?",
@@ -30,48 +29,71 @@ _FINDERS = re.compile(r"(?:importlib\.(?:util\.find_spec|import_module|metadata\
                       r"|pkgutil\.(?:find_loader|get_loader))")
 _PREDICATES = frozenset(["startswith", "endswith", "find", "index", "count", "match", "search",
                          "fullmatch", "fnmatch", "__contains__", "intersection", "isdisjoint"])
-_ENVIRONMENT = ("os.environ", "os.environb", "os.getenv", "os.getenvb", "os.putenv")
-_ARGUMENTS = ("sys.argv", "sys.orig_argv", "__main__.__file__", "sys.executable")
+_OWN_PLACE = frozenset(["__file__", "__name__", "os.getcwd", "os.getcwdb", "pathlib.Path.cwd"])
 _BLOCKS = (ast.If, ast.While, ast.Try, ast.With, ast.AsyncWith, ast.Module, ast.Match, ast.Lambda,
            ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_OWN_PLACE = frozenset(["__file__", "__name__", "os.getcwd", "os.getcwdb", "pathlib.Path.cwd"])
+
+
+def _is_runner(text: str) -> bool:
+    return text.partition(".")[0] in RUNNERS
+
+
+def _is_variable(text: str) -> bool:
+    return VARIABLES.fullmatch(text) is not None
+
+
+def _names_runner(text: str) -> bool:
+    return _RUNNER_TEXT.fullmatch(text) is not None
+
+
+def _names_test(text: str) -> bool:
+    return TESTING.fullmatch(text) is not None
+
+
+_TELLING: Mapping[str, tuple[str, Callable[[str], bool]]] = {
+    "sys.modules": ("sys.modules", _is_runner),
+    **dict.fromkeys(("os.environ", "os.environb", "os.getenv", "os.getenvb"),
+                    ("environ", _is_variable)),
+    **{name: (name, _names_runner)
+       for name in ("sys.argv", "sys.orig_argv", "__main__.__file__", "sys.executable")},
+    **{name: (name, _names_test) for name in _OWN_PLACE},
+}
+"""A name, how it is told, and which text beside it tells a test."""
 
 
 def senses(names: Names) -> Iterator[Suspect]:
     """Whatever names one of them together with what tells a test; twice where twice."""
+    looked: set[tuple[ast.AST, str]] = set()
     for node, scope in names.nodes:
-        if isinstance(node, ast.Name | ast.Attribute | ast.Call):
-            yield from _by_name(names, node, scope)
+        if isinstance(node, ast.Name | ast.Attribute):
+            yield from _by_name(names, node, scope, looked)
+        if isinstance(node, ast.Call):
+            yield from _by_call(names, node, scope)
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from _by_import(names, node)
     yield from _by_stack(names)
 
 
-def _by_name(names: Names, node: ast.expr, scope: Scope) -> Iterator[Suspect]:
-    if isinstance(node, ast.Call):
-        yield from _by_call(names, node, scope)
-        return
+def _by_name(names: Names, node: ast.Name | ast.Attribute, scope: Scope,
+             looked: set[tuple[ast.AST, str]]) -> Iterator[Suspect]:
     name = names.dotted(node, scope)
-    if name == "sys.modules":
-        yield from _near(names, node, name, lambda text: text.partition(".")[0] in RUNNERS)
-    elif name in _ENVIRONMENT:
-        yield from _near(names, node, "environ", lambda text: bool(VARIABLES.fullmatch(text)))
-    elif name in _ARGUMENTS:
-        yield from _near(names, node, name, lambda text: bool(_RUNNER_TEXT.fullmatch(text)))
-    elif name in _OWN_PLACE:
-        yield from _near(names, node, name, lambda text: bool(TESTING.fullmatch(text)), True)
+    if name in _TELLING:
+        statement = _statement(names, node)
+        if (statement, name) not in looked:  # one that is named often is looked at once
+            looked.add((statement, name))
+            yield from _near(names, statement, name)
     elif name.startswith(("sys._called_from", "builtins._called_from", "sys._pytest")):
         yield Suspect(Trick.SENSES, node.lineno, printable(name))
-    elif isinstance(node, ast.Attribute) and node.attr.startswith("_mock_"):
+    elif isinstance(node, ast.Attribute) and node.attr.startswith("_mock_") and not (
+            isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
         yield Suspect(Trick.SENSES, node.lineno, printable(node.attr))
 
 
-def _near(names: Names, node: ast.expr, what: str, tells: object,
-          compared: bool = False) -> Iterator[Suspect]:
-    """The telling texts of the statement that the node stands in."""
-    assert callable(tells)
-    for line, text, is_compared in _texts(names, _statement(names, node)):
-        if tells(text) and (is_compared or not compared):
+def _near(names: Names, statement: ast.AST, name: str) -> Iterator[Suspect]:
+    """The telling texts of the statement that a name stands in."""
+    what, tells = _TELLING[name]
+    for line, text, is_compared in _texts(names, statement):
+        if tells(text) and (is_compared or name not in _OWN_PLACE):
             yield Suspect(Trick.SENSES, line, printable(f"{what}:{text}"))
 
 
@@ -135,7 +157,7 @@ def _may_fail(names: Names, node: ast.AST) -> bool:
 
 
 def _by_stack(names: Names) -> Iterator[Suspect]:
-    """The stack, in a function that also compares with a text, or holds one that tells."""
+    """The stack, in a function that also holds a text of tests."""
     calls: dict[Scope, list[tuple[ast.Call, str]]] = {}
     for node, scope in names.nodes:
         if isinstance(node, ast.Call) and (name := names.dotted(node.func, scope)) in _STACK:
@@ -143,9 +165,7 @@ def _by_stack(names: Names) -> Iterator[Suspect]:
     for scope, found in calls.items():
         texts = list(_texts(names, scope)) if scope is not None else [
             one for call, _ in found for one in _texts(names, _statement(names, call))]
-        telling = [text for _, text, is_compared in texts
-                   if TESTING.fullmatch(text) or (is_compared and len(text) < 40)]
-        telling.sort(key=lambda text: TESTING.fullmatch(text) is None)
+        telling = [text for _, text, _ in texts if TESTING.fullmatch(text)]
         for call, name in found:
             if telling:
                 yield Suspect(Trick.SENSES, call.lineno, printable(f"{name}:{telling[0]}"))

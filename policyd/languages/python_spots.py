@@ -12,6 +12,9 @@ ANY = "\0"
 NAME = "\1"
 """A gap within one name."""
 
+SCRATCH = "scratch"
+"""The base of what lies in a folder that a test run made for itself."""
+
 _LONGEST = 1024
 _FIELDS = {
     "%": re.compile(r"%[-+ #0-9.]*([a-zA-Z])"),
@@ -22,14 +25,14 @@ _MASK = re.compile(r"\*\*|[*?]|\[[^\]]*\]")
 
 
 class Place(NamedTuple):
-    """`base` as `Opened.base` has it; `text` with slashes and gaps, not normal yet."""
+    """`base` as `Opened.base` has it, or SCRATCH; `text` with slashes and gaps, not normal yet."""
 
     base: str
     text: str
 
     def join(self, other: Place) -> Place:
         """`self / other`: an absolute path starts anew, an unknown one goes on from here."""
-        absolute = other.base == "file" or other.text.startswith("/")
+        absolute = other.base in ("file", SCRATCH) or other.text.startswith("/")
         if absolute or (other.base == "unknown" and other.text != ANY):
             return other
         between = "/" if self.text and not self.text.endswith("/") else ""
@@ -37,7 +40,7 @@ class Place(NamedTuple):
 
     def then(self, other: Place) -> Place:
         """`self + other`, as text."""
-        if other.base == "file":
+        if other.base in ("file", SCRATCH):
             return other
         return Place(self.base, _short(self.text + other.text))
 
@@ -69,6 +72,10 @@ class Place(NamedTuple):
         masked = _MASK.sub(lambda star: ANY if star[0] == "**" else NAME, self.text)
         return Place(self.base, masked)
 
+    def is_scratch(self) -> bool:
+        """Whether it certainly lies in there: a gap may be an absolute path."""
+        return self.base == SCRATCH and ANY not in self.text and ".." not in _names(self.text)
+
     def _from_root(self, names: list[str]) -> str:
         return ("/" if self.text.startswith("/") else "") + "/".join(names)
 
@@ -81,10 +88,11 @@ class Place(NamedTuple):
             told.append("**" if name == ANY else _starred(name))
         path = "/".join(name for at, name in enumerate(told)
                         if name != "**" or told[at - 1 : at] != ["**"])
+        if self.base == SCRATCH:
+            return "unknown", printable(f"**/{path}")
         if path.startswith("**"):
             return "unknown", printable(path)
-        base = "unknown" if self.base == "unknown" else self.base
-        return base, printable("/" * self.text.startswith("/") + path)
+        return self.base, printable("/" * self.text.startswith("/") + path)
 
 
 UNKNOWN = Place("unknown", ANY)
