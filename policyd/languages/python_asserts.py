@@ -154,7 +154,7 @@ class Walker:
 
     def _note(self, found: Iterable[Claim], node: Any, place: _Place, said: Said) -> None:
         for claim in found:
-            if place.mute:
+            if place.mute or (place.line and claim.kind is Kind.NOTHING):
                 continue
             line = place.line or node.lineno
             kind = Kind.NOTHING if place.hollow else claim.kind
@@ -225,16 +225,17 @@ class Walker:
 
     def _if(self, statement: ast.If | ast.While, place: _Place,
             stack: list[tuple[Any, _Place]], said: Said) -> None:
+        """A branch that is never taken. In a helper, other calls may take it."""
         inside = place._replace(level=place.level + 1)
+        never = inside._replace(mute=True) if place.line else inside._replace(hollow=True)
         sure = _sure(statement.test, place.names)
-        self._push(stack, statement.orelse,
-                   inside if sure is not True or isinstance(statement, ast.While)
-                   else inside._replace(hollow=True))
+        is_if = isinstance(statement, ast.If)
+        self._push(stack, statement.orelse, never if sure is True and is_if else inside)
         body: Sequence[ast.stmt] = statement.body
-        if isinstance(statement, ast.If) and self._fails(body[0], place):
+        if is_if and self._fails(body[0], place):
             self._note(claims(statement.test, place.names, holds=False), statement, place, said)
             body = body[1:]
-        self._push(stack, body, inside._replace(hollow=True) if sure is False else inside)
+        self._push(stack, body, never if sure is False else inside)
 
     def _fails(self, statement: ast.stmt, place: _Place) -> bool:
         """`raise AssertionError(...)`, `pytest.fail(...)`, `assert False`."""

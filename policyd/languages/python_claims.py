@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from policyd.core.sheet import Kind
 from policyd.languages.python_dotted import last_name
-from policyd.languages.python_spelling import finished, operator
+from policyd.languages.python_spelling import finished, operator, spelled
 from policyd.languages.python_worth import CONSTANT, STORED, Names, Worth, truth
 
 _MOST = 200
@@ -32,6 +32,7 @@ _USUAL: Mapping[str, float] = {"isclose": 1e-9, "allclose": 1e-5}
 _ARRAYS = frozenset(["array_equal", "array_equiv", "equals", "identical", "samefile", "cmp"])
 _HAS_PARTS = re.compile(r"[.(\[]")
 """What is called or looked up again may be another one by then."""
+_MAKES = re.compile(r"(\b[A-Z]\w*|\bhash|\bnext|\biter)\(")
 _WHOLE = frozenset(["all", "bool"])
 
 
@@ -102,7 +103,8 @@ def _comparison(
     first, second = names.worth(left), names.worth(right)
     if first.weight == second.weight == CONSTANT:
         first, second = first.as_tested(), second.as_tested()
-    if _is_vacuous(first, kind, second):
+    if _is_vacuous(first, kind, second) or (
+            kind in (ast.Eq, ast.Is) and first.text == second.text and _is_same(left, right)):
         return Claim(Kind.NOTHING, finished(f"{first.text} {operator(kind)} {second.text}"))
     if kind in (ast.In, ast.NotIn):
         return _membership(first, kind, second)
@@ -126,20 +128,18 @@ def _is_vacuous(first: Worth, kind: type[ast.cmpop], second: Worth) -> bool:
     is_length = first.text.startswith("len(") or first.text.endswith(".call_count")
     if is_length and second.answer == "0" and kind is ast.GtE:
         return True
-    if kind in (ast.NotEq, ast.IsNot, ast.Lt, ast.Gt, ast.NotIn, ast.In):
-        return False
-    return first.text == second.text and (
-        first.node is None or _is_same(first.node, second.node)
-        or not _HAS_PARTS.search(first.text))
+    return kind in (ast.Eq, ast.Is) and first.text == second.text and not _HAS_PARTS.search(
+        first.text)
 
 
 def _is_any(worth: Worth) -> bool:
     return worth.text == "ANY" or worth.text.endswith("mock.ANY")
 
 
-def _is_same(one: ast.expr, other: ast.expr | None) -> bool:
-    """One and the same value, or written twice where it stands."""
-    return one is other or (other is not None and one.lineno == other.lineno)
+def _is_same(one: ast.expr, other: ast.expr) -> bool:
+    """Whether both are written alike. Two objects made alike, or hashed, may still differ."""
+    written = spelled(one)
+    return written == spelled(other) and not _MAKES.search(written)
 
 
 def _comes_second(first: Worth, second: Worth) -> bool:

@@ -16,26 +16,29 @@ _LEAVING = frozenset(["pytest.skip", "pytest.xfail", "pytest.exit", "pytest.fail
                       "self.fail", "sys.exit", "os._exit", "exit", "quit"])
 
 
-def ends(statement: ast.AST, dotted: Dotted, depth: int = _DEEPEST) -> bool:
-    """Whether nothing behind a statement is reached."""
+def ends(statement: ast.AST, dotted: Dotted, *, raising: bool = True, depth: int = _DEEPEST
+         ) -> bool:
+    """Whether nothing behind a statement is reached. `raising`: an error leads past it."""
     match statement:
-        case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
+        case ast.Return() | ast.Continue() | ast.Break():
             return True
+        case ast.Raise():
+            return raising
         case ast.Expr(value=ast.Call(func=func)):
             return dotted.of(func) in _LEAVING
         case ast.If(test=test, body=body, orelse=orelse) if depth:
             sure = truth(test)
-            first = sure is False or _block_ends(body, dotted, depth - 1)
-            return first and (sure is True or _block_ends(orelse, dotted, depth - 1))
+            first = sure is False or _block_ends(body, dotted, raising, depth - 1)
+            return first and (sure is True or _block_ends(orelse, dotted, raising, depth - 1))
         case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body) if depth:
             catches = any(isinstance(item.context_expr, ast.Call) and _may_catch(
                 item.context_expr) for item in items)
-            return not catches and _block_ends(body, dotted, depth - 1)
+            return not catches and _block_ends(body, dotted, False, depth - 1)
     return False
 
 
-def _block_ends(block: Sequence[ast.stmt], dotted: Dotted, depth: int) -> bool:
-    return any(ends(statement, dotted, depth) for statement in block)
+def _block_ends(block: Sequence[ast.stmt], dotted: Dotted, raising: bool, depth: int) -> bool:
+    return any(ends(statement, dotted, raising=raising, depth=depth) for statement in block)
 
 
 def _may_catch(call: ast.Call) -> bool:
@@ -60,7 +63,7 @@ def _catches(node: ast.expr | None) -> bool:
     if node is None:
         return True
     types = node.elts if isinstance(node, ast.Tuple) else [node]
-    return any(last_name(one) in _CATCHING for one in types)
+    return any(isinstance(one, ast.Name) and one.id in _CATCHING for one in types)
 
 
 def is_quiet(block: Sequence[ast.stmt], *, leaving: bool = False) -> bool:

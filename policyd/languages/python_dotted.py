@@ -10,6 +10,7 @@ from policyd.languages.python_outline import Outline, Scope
 _DEEPEST = 40
 _IMPORTERS = frozenset(["importlib.import_module", "import_module", "__import__",
                         "pytest.importorskip"])
+_LAST_NAMES = {name.rpartition(".")[2] for name in _IMPORTERS}
 _UNKNOWN = ""
 
 
@@ -102,9 +103,10 @@ class Dotted:
         found = dict(self.modules)
         for calls in self._outline.calls.values():
             for call in calls:
-                match call.args[:1]:
-                    case [ast.Constant(value=str() as name)] if self.of(call.func) in _IMPORTERS:
-                        found[ascii_name(name)] = None
+                first = call.args[0] if call.args else None
+                if isinstance(first, ast.Constant) and isinstance(first.value, str) and (
+                        last_name(call.func) in _LAST_NAMES and self.of(call.func) in _IMPORTERS):
+                    found[ascii_name(first.value)] = None
         yield from (name for name in found if len(name) <= 256)
 
 

@@ -27,6 +27,8 @@ _OPERATORS: Mapping[type[ast.AST], str] = {
 }
 _NONE: Mapping[str, str] = {}
 
+_IN_BRACKETS: Final = (ast.Compare, ast.BinOp, ast.BoolOp, ast.IfExp)
+
 Pieces = list[Any]
 """Texts, and nodes that are still to be spelled."""
 
@@ -60,6 +62,12 @@ def spelled(node: ast.AST, names: Mapping[str, str] = _NONE) -> str:
         else:
             stack += reversed(_SPELLERS.get(kind, _other)(item))
     return "".join(done)
+
+
+def told(node: ast.AST, names: Mapping[str, str] = _NONE) -> str:
+    """An expression to be read by people: finished, without brackets around all of it."""
+    text = finished(spelled(node, names))
+    return text[1:-1] if isinstance(node, _IN_BRACKETS) and text.endswith(")") else text
 
 
 def finished(text: str) -> str:

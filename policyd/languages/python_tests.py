@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from policyd.core.sheet import Marker, Mock, Sample, Test
@@ -12,12 +13,17 @@ from policyd.languages.literal import Unparseable, bounded
 from policyd.languages.python_asserts import Walker
 from policyd.languages.python_bodies import body_of
 from policyd.languages.python_cases import Table, cases_of, tables
+from policyd.languages.python_conditions import Conditions
 from policyd.languages.python_constants import Part
 from policyd.languages.python_dotted import Dotted, ascii_name, last_name
 from policyd.languages.python_helpers import Helpers, is_fixture, returned
+from policyd.languages.python_limits import Limits
+from policyd.languages.python_markers import Markers
+from policyd.languages.python_marks import Marks
 from policyd.languages.python_needs import Needs
 from policyd.languages.python_outline import Outline, Scope
-from policyd.languages.python_worth import Ground, truth
+from policyd.languages.python_uncollected import Uncollected
+from policyd.languages.python_worth import Ground, Names, truth
 
 _MOST: Final = 20_000
 """Tests, and assertions, of one file."""
@@ -64,7 +70,24 @@ def read(tree: ast.Module, parts: Mapping[int, Part]) -> TestParts:
     """What a file says as a test. `parts`: its constants, by the id of their nodes."""
     file = File(tree, parts)
     tests, samples = _tests(file)
-    return TestParts(tests=tests, samples=samples, imports=tuple(sorted(file.dotted.imports())))
+    return TestParts(tests=tests, markers=tuple(_markers(file)), samples=samples,
+                     imports=tuple(sorted(file.dotted.imports())))
+
+
+def _markers(file: File) -> list[Marker]:
+    names: dict[int, list[str]] = {}
+    for one in file.tests:
+        names.setdefault(id(one.scope), []).append(bounded(ascii_name(one.name)))
+    conditions = Conditions(file.outline, file.dotted)
+    known = Names(file.ground)
+    marks = Marks(file.dotted, conditions, known)
+    readers = (
+        Markers(file.outline, file.dotted, file.helpers, marks, conditions, names),
+        Limits(file.outline, file.dotted, known, names), Uncollected(file.outline, names))
+    found = [marker for reader in readers for marker in islice(reader.found(), _MOST + 1)]
+    if len(found) > _MOST:
+        raise Unparseable(found[-1].line, "holds too many marks to be read")
+    return sorted(found, key=lambda one: (one.line, one.mark.value, one.on, one.says))
 
 
 def _tests(file: File) -> tuple[tuple[Test, ...], tuple[Sample, ...]]:

@@ -153,7 +153,11 @@ class Names:
                     return abs(float(value))
                 except OverflowError:
                     return float("inf")
-            worth = self.worths.get(node.id) if isinstance(node, ast.Name) else None
+            if not isinstance(node, ast.Name):
+                break
+            worth = self.worths.get(node.id)
+            if worth is None and node.id not in self.texts:
+                worth = self.ground.known(node.id)
             if worth is None:
                 break
             node = worth.node

@@ -1,0 +1,98 @@
+"""Limits of time and difference in Python tests that no assertion holds."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from policyd.core.sheet import Mark, Marker
+from policyd.languages.literal import bounded
+from policyd.languages.python_dotted import Dotted, ascii_name, last_name
+from policyd.languages.python_outline import Outline, Scope
+from policyd.languages.python_spelling import finished, spelled
+from policyd.languages.python_worth import Names
+
+_TIMEOUT = re.compile(r"(^|_)timeout(_?s(ec(ond)?s?)?|_?ms)?$|(^|_)deadline$", re.IGNORECASE)
+_TOLERANCE = re.compile(r"(^|_)([ra]?tol(erance)?|eps(ilon)?|max_?(diff|delta|error))(_|$)",
+                        re.IGNORECASE)
+_WAITING: Final[Mapping[str, int]] = {
+    "asyncio.wait_for": 1, "asyncio.timeout": 0, "async_timeout.timeout": 0, "signal.alarm": 0,
+    "trio.fail_after": 0, "anyio.fail_after": 0, "trio.move_on_after": 0,
+    "anyio.move_on_after": 0}
+"""Which argument of a call is a limit of time."""
+_LAST_NAMES = {name.rpartition(".")[2] for name in _WAITING}
+
+
+class Limits:
+    """One for a file. `tests`: the names of the tests that a function is, by its id."""
+
+    def __init__(self, outline: Outline, dotted: Dotted, names: Names,
+                 tests: Mapping[int, Sequence[str]]) -> None:
+        self._outline = outline
+        self._dotted = dotted
+        self._names = names
+        self._tests = tests
+
+    def found(self) -> Iterator[Marker]:
+        for scope in self._outline.scopes:
+            if not scope.is_function:
+                for statement in scope.statements:
+                    yield from self._constant(statement, scope)
+        for scope in self._outline.scopes:
+            ons = self._ons(scope)
+            for statement in scope.statements:
+                for call in self._outline.calls.get(id(statement), ()):
+                    yield from self._call(call, ons)
+
+    def _ons(self, scope: Scope) -> Sequence[str]:
+        one: Scope | None = scope
+        while one is not None:
+            if id(one) in self._tests:
+                return self._tests[id(one)]
+            one = one.parent
+        return [""]
+
+    def _constant(self, statement: ast.AST, scope: Scope) -> Iterator[Marker]:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                pass
+            case _:
+                return
+        mark = Mark.TIMEOUT if _TIMEOUT.search(name) else (
+            Mark.TOLERANCE if _TOLERANCE.search(name) else None)
+        amount = self._names.number(value) if mark is not None else None
+        if mark is None or amount is None:
+            return
+        if mark is Mark.TIMEOUT and name.lower().endswith("ms"):
+            amount /= 1000
+        on = ascii_name(scope.path)
+        yield Marker(mark, value.lineno, on, bounded(ascii_name(name)), "", amount)
+
+    def _call(self, call: ast.Call, ons: Sequence[str]) -> Iterator[Marker]:
+        if not call.keywords and last_name(call.func) not in _LAST_NAMES:
+            return
+        whole = self._dotted.of(call.func)
+        position = _WAITING.get(whole)
+        given = [(call.args[position], "")] if position is not None and len(
+            call.args) > position else []
+        given += [(one.value, one.arg) for one in call.keywords
+                  if one.arg and _TIMEOUT.search(one.arg)]
+        for node, name in given:
+            if ".mark." in whole or whole.endswith(("timeout_decorator", "settings")):
+                continue
+            amount = self._amount(node, name)
+            told = finished(spelled(node, self._names.texts))
+            says = f"{whole or 'call'}({name}{'=' if name else ''}{told})"
+            for on in ons:
+                yield Marker(Mark.TIMEOUT, node.lineno, on, bounded(says), "", amount)
+
+    def _amount(self, node: ast.expr, name: str) -> float | None:
+        """In seconds. None as a value means that there is no limit."""
+        if isinstance(node, ast.Constant) and node.value is None:
+            return 0.0
+        amount = self._names.number(node)
+        return amount / 1000 if amount is not None and name.lower().endswith("ms") else amount
