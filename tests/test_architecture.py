@@ -21,6 +21,7 @@ REACH = {
     "languages": {"core", "languages"},
     "adapters": {"core", "languages", "adapters"},
     "pytest": {"core", "records", "adapters", "pytest"},
+    "replay": {"core", "records", "languages", "adapters", "replay"},
 }
 DOORS = {
     "pygit2": "adapters/gitrepo.py",
@@ -242,6 +243,8 @@ BREACHES = [
     ("pytest/a.py", "from policyd.rules import x", "pytest may not import rules"),
     ("pytest/a.py", "from policyd import cli", "pytest may not import cli"),
     ("adapters/a.py", "from policyd.pytest import x", "adapters may not import pytest"),
+    ("replay/a.py", "from policyd.rules import x", "replay may not import rules"),
+    ("adapters/a.py", "from policyd.replay import x", "adapters may not import replay"),
     ("hook.py", "import requests", "requests has no door"),
 ]
 
