@@ -1,0 +1,1 @@
+"""Small projects, pushes that game their checks, and honest pushes of the same kind."""
