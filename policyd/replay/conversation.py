@@ -12,7 +12,7 @@ from policyd.core.errors import CannotJudge
 from policyd.replay.frames import NONCE_BYTES, Call, Ended, Setup, Stream, ending, outcome, request
 from policyd.replay.lanes import Lane
 from policyd.replay.outcome import Break, Broken, Outcome
-from policyd.replay.sandbox import Limits
+from policyd.replay.sandbox import Limits, explained
 
 _PIECE = 1 << 16
 
@@ -110,7 +110,7 @@ class Conversation:
         self._listen()
         self._hang_up()
         if not self._stream.is_ready and self._stream.broken is None:
-            raise CannotJudge("the sandbox did not come to life: " + (
+            raise CannotJudge(explained(
                 self._lane.complaint() or f"it ended with status {self._ended.status}"))
 
     def _hang_up(self) -> None:

@@ -13,7 +13,7 @@ from policyd.replay.frames import Call
 from policyd.replay.interpreter import Interpreter
 from policyd.replay.lanes import Lane, lane
 from policyd.replay.outcome import Broken, Outcome
-from policyd.replay.sandbox import Ground, Limits, Mode, available
+from policyd.replay.sandbox import Ground, Limits, Mode, missing
 
 __all__ = ["Call", "Executor", "Limits", "Mode"]
 
@@ -41,7 +41,7 @@ class Executor:
                               limits or Limits(), hash_seed)
         self._lanes: list[Lane] = [lane(self._ground, mode) for _ in range(jobs)]
         self._strict: Executor | None = None
-        if mode is not Mode.NONE and (why := available(self._ground.python)):
+        if mode is not Mode.NONE and (why := missing()):
             raise CannotJudge(f"there is no sandbox to replay in: {why}")
 
     def run(self, call: Call) -> Outcome:

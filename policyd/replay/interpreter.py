@@ -39,7 +39,9 @@ class Interpreter:
     @classmethod
     def own(cls) -> Interpreter:
         """The one that runs policyd."""
-        return cls.asked(Path(sys.executable))
+        library = Path(os.path.dirname(os.path.realpath(os.__file__)))
+        program = Path(os.path.realpath(sys.executable))
+        return cls(program, Path(sys.base_prefix), library, sys.version.split()[0])
 
     def shows(self) -> tuple[Path, ...]:
         """Folders and files below which everything lies that it loads, system libraries apart."""

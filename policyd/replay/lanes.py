@@ -13,7 +13,7 @@ from typing import IO, Protocol
 
 from policyd.core.errors import CannotJudge
 from policyd.replay.frames import Ended
-from policyd.replay.sandbox import Ground, Mode, command
+from policyd.replay.sandbox import Ground, Mode, command, explained
 
 _START_SECONDS = 30.0
 """To start a sandbox, on however busy a machine."""
@@ -142,7 +142,7 @@ class WarmLane:
         self._jobs.settimeout(_START_SECONDS)
         if self._said() != b"ready":
             self.close()
-            raise CannotJudge(f"the sandbox does not start: {self._complaint or 'it is silent'}")
+            raise CannotJudge(explained(self._complaint))
         return self._jobs
 
     def _said(self) -> bytes:

@@ -147,10 +147,20 @@ def _python(python: Interpreter) -> list[str]:
     return words
 
 
-def available(python: Interpreter | None = None) -> str | None:
-    """None where a sandbox can be had; else one sentence: why not, and what to do."""
+def missing() -> str | None:
+    """Why no sandbox can be tried at all; None if one can."""
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed; install the package `bubblewrap`"
+    return None
+
+
+def available(python: Interpreter | None = None) -> str | None:
+    """None where a sandbox can be had; else one sentence: why not, and what to do.
+
+    It makes one of each kind.
+    """
+    if why := missing():
+        return why
     ground = Ground(Path("/usr/lib"), ("",), python or Interpreter.own(), None, Limits())
     for mode in (Mode.STRICT, Mode.WARM):
         try:
@@ -160,15 +170,16 @@ def available(python: Interpreter | None = None) -> str | None:
         except (OSError, subprocess.SubprocessError) as error:
             return f"bubblewrap does not run: {error}"
         if done.returncode:
-            return _explained(done.stderr.strip().rpartition("\n")[2] or "it gives no reason")
+            return explained(done.stderr.strip().rpartition("\n")[2])
     return None
 
 
-def _explained(complaint: str) -> str:
+def explained(complaint: str) -> str:
+    """What bubblewrap's last line means for an operator."""
     if "nknown option" in complaint:
         return f"bubblewrap is older than 0.8 ({complaint}); install a newer package `bubblewrap`"
     if "namespace" in complaint or "not permitted" in complaint or "ermission" in complaint:
         return (f"bubblewrap may not make a sandbox here ({complaint}); allow unprivileged user "
                 "namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, "
                 "kernel.apparmor_restrict_unprivileged_userns)")
-    return f"bubblewrap cannot make a sandbox here: {complaint}"
+    return f"bubblewrap cannot make a sandbox here: {complaint or 'it gives no reason'}"
