@@ -62,6 +62,7 @@ class Inputs:
         self._names, self._scope = names, function
         self._bare: dict[str, bool] = {}
         self._packed: set[str] = set()
+        self._levels: dict[ast.expr, int | None] = {}
         for scope in names.scopes(function):
             if scope is not None:
                 self._bare.update(dict.fromkeys(names.given(scope), True))
@@ -103,6 +104,12 @@ class Inputs:
                 return self._of_call(node, depth + 1)
             case _:
                 return self._of_several(node, depth + 1)
+
+    def _level(self, node: ast.expr) -> int | None:
+        """Kept: one input is held against each entry of a table."""
+        if node not in self._levels:
+            self._levels[node] = self.level(node)
+        return self._levels[node]
 
     def _only(self, level: int | None, at_least: int) -> int | None:
         return max(level, at_least) if level else None
@@ -179,7 +186,7 @@ class Inputs:
 
     def equal(self, given: ast.expr, value: ast.expr) -> Alternatives:
         """What the input has to be to equal the value."""
-        level = self.level(given)
+        level = self._level(given)
         if not level:
             return ()
         wholes = self._elements(given, value)

@@ -201,7 +201,7 @@ class Places:
             if any("fixture" in ast_name for ast_name in map(_last, fixture.decorator_list)):
                 found += self._results(fixture, None, depth)
         if not found and name in _SCRATCH_NAMES:
-            return [Place(SCRATCH, "")]
+            return [Place(SCRATCH, ".")]
         return found or [UNKNOWN]
 
     def _attribute(self, node: ast.Attribute, frame: _Frame) -> Sequence[Place]:
@@ -245,7 +245,7 @@ class Places:
         of = node.func.value if isinstance(node.func, ast.Attribute) else None
         if name == "cwd" or name in ("getcwd", "getcwdb", "getrootdir"):
             return [ROOT]
-        if known in _PATHS or (known == "join" and not self._is_text(of)):
+        if known in _PATHS or (known == "join" and self._is_function(of, frame)):
             return self._each(Place.join, args, frame)
         if known == "dirname" and args:
             return [place.parent() for place in self._of(args[0], frame)]
@@ -253,20 +253,20 @@ class Places:
             return [place.last() for place in self._of(args[0], frame)]
         dotted = self._names.dotted(node.func, frame.scope)
         if _SCRATCH.fullmatch(dotted):
-            return [Place(SCRATCH, "")]
+            return [Place(SCRATCH, ".")]
         if dotted in _RESOURCES:
             return [self.resource(each, frame.scope) for each in args[:1]] or [UNKNOWN]
         if known in _SAME and (args or of is not None):
-            is_method = of is not None and not self._names.is_imported(of, frame.scope)
-            whole = of if is_method else args[0] if args else None
+            whole = args[0] if args and self._is_function(of, frame) else of
             return self._of(whole, frame) if whole is not None else [UNKNOWN]
         if name in self._names.functions:
             return self._own(node, frame)
         return self._method(name, of, args, frame) if of is not None else self._listing(
             name, args, frame)
 
-    def _is_text(self, node: ast.expr | None) -> bool:
-        return node is not None and self._names.text(node) is not None
+    def _is_function(self, of: ast.expr | None, frame: _Frame) -> bool:
+        """Whether it is no method of a value."""
+        return of is None or self._names.is_imported(of, frame.scope)
 
     def _method(
         self, name: str, of: ast.expr, args: Sequence[ast.expr], frame: _Frame
@@ -284,6 +284,8 @@ class Places:
             case "join" if args and isinstance(args[0], ast.List | ast.Tuple):
                 between = self._names.text(of)
                 return self._each(Place.join if between == "/" else Place.then, args[0].elts, frame)
+            case "join" if self._names.text(of) is None:
+                return self._each(Place.join, [of, *args], frame)
             case "iterdir" | "listdir" | "scandir" if not args:
                 return [place.join(Place("", NAME)) for place in self._of(of, frame)]
             case "glob" | "rglob" if args and _last(of) != "glob":

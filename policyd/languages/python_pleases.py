@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from policyd.core.sheet import Suspect, Trick
 from policyd.languages.python_names import Function, Names, Scope, called, printable
@@ -79,11 +79,13 @@ def _blind(names: Names, value: ast.expr | Function, scope: Scope) -> bool | Non
         return None
     answers = _answers(names, value)
     truths = {_truth(names, answer) for answer in answers}
-    if None not in truths:
-        return truths.pop() if len(truths) == 1 else None
+    if not isinstance(value, ast.Lambda) and answers and _ends(value.body):
+        truths.add(False)
+    if len(truths) == 1 and None not in truths:
+        return truths.pop()
     given = [each.arg for each in (*value.args.posonlyargs, *value.args.args)][1:2]
     other = given[0] if given else value.args.vararg.arg if value.args.vararg else ""
-    return None if not other or _mentions(value, other) else True
+    return None if not (answers and other) or _mentions(value, other) else True
 
 
 def _answers(names: Names, function: Function) -> list[ast.expr]:
@@ -92,6 +94,18 @@ def _answers(names: Names, function: Function) -> list[ast.expr]:
         else names.results.get(function, [])
     return [each for each in found
             if not (isinstance(each, ast.Name) and each.id == "NotImplemented")]
+
+
+def _ends(body: Sequence[ast.stmt]) -> bool:
+    """Whether it may come to its end, where None is returned."""
+    match body[-1]:
+        case ast.Return() | ast.Raise():
+            return False
+        case ast.If(body=yes, orelse=[_, *_] as no):
+            return _ends(yes) or _ends(no)
+        case ast.With(body=inner) | ast.Try(body=inner):
+            return _ends(inner)
+    return True
 
 
 def _truth(names: Names, node: ast.expr, depth: int = 0) -> bool | None:

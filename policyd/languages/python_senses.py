@@ -65,7 +65,7 @@ def senses(names: Names) -> Iterator[Suspect]:
     """Whatever names one of them together with what tells a test; twice where twice."""
     looked: set[tuple[ast.AST, str]] = set()
     for node, scope in names.nodes:
-        if isinstance(node, ast.Name | ast.Attribute):
+        if isinstance(node, ast.Name | ast.Attribute | ast.Call):
             yield from _by_name(names, node, scope, looked)
         if isinstance(node, ast.Call):
             yield from _by_call(names, node, scope)
@@ -74,7 +74,7 @@ def senses(names: Names) -> Iterator[Suspect]:
     yield from _by_stack(names)
 
 
-def _by_name(names: Names, node: ast.Name | ast.Attribute, scope: Scope,
+def _by_name(names: Names, node: ast.Name | ast.Attribute | ast.Call, scope: Scope,
              looked: set[tuple[ast.AST, str]]) -> Iterator[Suspect]:
     name = names.dotted(node, scope)
     if name in _TELLING:

@@ -77,7 +77,7 @@ class Place(NamedTuple):
         return self.base == SCRATCH and ANY not in self.text and ".." not in _names(self.text)
 
     def _from_root(self, names: list[str]) -> str:
-        return ("/" if self.text.startswith("/") else "") + "/".join(names)
+        return ("/" if self.text.startswith("/") else "") + "/".join(names) or "."
 
     def shown(self) -> tuple[str, str]:
         """Base and path, as `Opened` has them."""
@@ -88,15 +88,15 @@ class Place(NamedTuple):
             told.append("**" if name == ANY else _starred(name))
         path = "/".join(name for at, name in enumerate(told)
                         if name != "**" or told[at - 1 : at] != ["**"])
-        if self.base == SCRATCH:
-            return "unknown", printable(f"**/{path}")
         if path.startswith("**"):
             return "unknown", printable(path)
+        if self.base == SCRATCH:
+            return "unknown", printable(f"**/{path}")
         return self.base, printable("/" * self.text.startswith("/") + path)
 
 
 UNKNOWN = Place("unknown", ANY)
-ROOT = Place("", "")
+ROOT = Place("", ".")
 
 
 def _names(text: str) -> list[str]:
