@@ -33,8 +33,22 @@ def unique(title, taken):
         made, number = f"{slug(title)}-{number}", number + 1
     return made
 '''
+PAGES = '''\
+"""Addresses of pages."""
+
+from slug import unique
+
+
+def addresses(titles):
+    """One for each title, in their order; no two are alike."""
+    found = []
+    for title in titles:
+        found.append(unique(title, set(found)))
+    return found
+'''
 TESTS = '''\
 import pytest
+from pages import addresses
 from slug import fold, slug, unique
 
 
@@ -64,12 +78,16 @@ def test_unique_counts_up():
     assert unique("Hello", {"hello", "hello-2"}) == "hello-3"
 
 
+def test_addresses_differ():
+    assert len(set(addresses(["A", "a", "b"]))) == 3
+
+
 def test_fold_keeps_plain_text():
     assert fold("plain") == "plain"
 '''
 SOURCES = {
     "setup.cfg": "[tool:pytest]\npythonpath = src\ntestpaths = tests\n",
-    "src/slug.py": SLUG, "tests/test_slug.py": TESTS, "README.md": "# slugs\n"}
+    "src/slug.py": SLUG, "src/pages.py": PAGES, "tests/test_slug.py": TESTS, "README.md": "# slugs\n"}
 
 HARD_CUT = sub('    return made[:limit + 1].rsplit("-", 1)[0][:limit]\n',
                "    return made[:limit]\n")
