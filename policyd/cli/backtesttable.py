@@ -121,15 +121,15 @@ def _head(heading: Heading, summary: Summary, *, stopped: bool) -> Iterator[str]
 
 
 def _table(summary: Summary) -> Table:
-    table = Table(box=SIMPLE)
-    table.add_column("rule")
-    table.add_column("mode")
-    for heading in ("refused", "warned", "would refuse", "share", "ms median", "ms p99"):
+    table = Table(box=SIMPLE, padding=0, pad_edge=False)
+    table.add_column("rule", no_wrap=True)
+    table.add_column("mode", no_wrap=True)
+    for heading in ("refused", "warned", "would\nrefuse", "share", "median\nms", "p99\nms"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in summary.rows:
         _add(table, row.rule, row.mode, row.refused, row.warned, row.would_refuse,
              f"{row.share:.1%}", f"{row.median:.2f}", f"{row.p99:.2f}")
-    _add(table, "all of a step, read and judged", "", summary.refused, summary.warned,
+    _add(table, "a step as a whole", "", summary.refused, summary.warned,
          summary.would_refuse, "", f"{summary.median:.2f}", f"{summary.p99:.2f}")
     return table
 

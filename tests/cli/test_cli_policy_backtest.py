@@ -168,6 +168,18 @@ def test_a_step_that_cannot_be_read_is_told_and_the_others_are_judged(home, tmp_
     assert "could not be judged: 2" in home.out
 
 
+def test_where_no_step_can_be_judged_the_exit_code_says_so(home, tmp_path):
+    ids = shop().write(tmp_path / "shop.git")
+    tree = git("rev-parse", f"{ids[2]}^{{tree}}", cwd=tmp_path / "shop.git")
+    (tmp_path / "shop.git/objects" / tree[:2] / tree[2:]).unlink()
+    assert home.run("policy", "backtest", str(tmp_path / "shop.git"), "--since", "2026-01-07",
+                    "--jobs", "1") == 0
+    git("update-ref", "refs/heads/main", ids[2], cwd=tmp_path / "shop.git")
+    assert home.run("policy", "backtest", str(tmp_path / "shop.git"), "--since", "2026-01-07",
+                    "--jobs", "1") == 2
+    assert "could not be judged: 1" in home.out
+
+
 def test_history_that_is_lost_further_back_is_told(home, tmp_path):
     ids = shop().write(tmp_path / "shop.git")
     (tmp_path / "shop.git/objects" / ids[1][:2] / ids[1][2:]).unlink()

@@ -12,6 +12,7 @@ import click
 
 from policyd.adapters import gitfolder, workers
 from policyd.adapters.gitrepo import PushedRepo
+from policyd.cli import CANNOT, OK
 from policyd.cli.policy import files, tried
 from policyd.core import backtesting
 from policyd.core.backtesting import Step, Tally
@@ -92,7 +93,8 @@ def command(home: Path, repository: Path, branch: str | None, since: datetime | 
             backtesttable.show(heading, tally, fed)
     if stopped:
         raise click.Abort
-    return 0
+    summary = tally.summary()
+    return CANNOT if summary.steps and not summary.judged else OK
 
 
 def _fed(tally: Tally, steps: Iterator[Step]) -> Iterator[Step]:
