@@ -150,7 +150,8 @@ def _replaced(was: Assertion, after: Sequence[Assertion], fresh: list[Assertion]
 
 def _loss(was: Assertion, after: Sequence[Assertion], fresh: Sequence[Assertion]) -> Loss:
     now = next((claim for claim in (*fresh, *after) if claim.form == was.form
-                or (claim in fresh and _is_about(was, claim))), None)
+                or (claim in fresh and _is_about(was, claim))), None) or next(
+        (claim for claim in fresh if claim.kind is Kind.NOTHING), None)
     if now is None or (now.kind is was.kind is not Kind.CLOSE and now.types == was.types):
         return Loss(was, None, "loses an assertion")
     if now.kind is Kind.NOTHING:

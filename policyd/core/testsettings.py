@@ -15,7 +15,7 @@ from policyd.core.values import dataclass
 
 _LIMITS = frozenset({"timeout", "testtimeout", "hooktimeout", "test_timeout"})
 _RETRIES = frozenset({"reruns", "retries", "retry", "retrytimes", "max_reruns", "force_flaky"})
-_SWITCHES = frozenset({"timeout_func_only"})
+_SWITCHES = frozenset({"timeout_func_only", "ignore_outcome", "ignore_errors"})
 
 _INCLUDES: Mapping[str, tuple[str, ...]] = {
     "testpaths": ("tests",), "python_files": ("test_*.py", "*_test.py"),
@@ -116,13 +116,13 @@ def _deselected(before: Sheet, after: Sheet) -> Iterator[Change]:
 
 
 def _commands(before: Sheet, after: Sheet) -> Iterator[Change]:
-    """Scripts that run tests: no word of theirs goes, and nothing makes them pass."""
+    """Commands that run tests: no word of theirs goes, and nothing makes them pass."""
     now = {one.key: one for one in after.settings}
     for one in before.settings:
-        if not one.key.lower().startswith("scripts.test"):
+        if not _is_command(one.key):
             continue
         new = now.get(one.key)
-        had, has = _tokens(one.value), _tokens(new.value) if new is not None else ()
+        had, has = _words(one.value), _words(new.value) if new is not None else ()
         lost = [word for word in had if word not in has and not word.startswith("-")]
         if lost or _SHELL & (set(has) - set(had)):
             yield Change(new.line if new is not None else None, f"{one.key} runs something else")
@@ -140,13 +140,25 @@ def _all(settings: Iterable[Setting]) -> Mapping[str, _Said]:
     return found
 
 
+def _is_command(key: str) -> bool:
+    return key.lower().startswith("scripts.") or _last(key) == "commands"
+
+
+def _words(value: str) -> tuple[str, ...]:
+    """The words of one command, or of a list of them."""
+    return tuple(word for line in _tokens(value) for word in _tokens(line))
+
+
 def _flags(sheet: Sheet) -> Iterator[tuple[str, str, int]]:
     for one in sheet.settings:
-        if _last(one.key) != "addopts" and not one.key.lower().startswith("scripts."):
+        if _last(one.key) != "addopts" and not _is_command(one.key):
             continue
-        words = list(_tokens(one.value))
+        words = list(_tokens(one.value) if not _is_command(one.key) else _words(one.value))
+        word = ""
         while words:
-            word = words.pop(0)
+            last, word = word, words.pop(0)
+            if word == "-m" and "python" in last:
+                continue
             if word.startswith("--"):
                 flag, found, value = word.partition("=")
                 if not found and flag not in _BARE and words and not words[0].startswith("-"):

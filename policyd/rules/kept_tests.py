@@ -1,0 +1,236 @@
+"""No push removes, weakens or leaves out the tests that are there.
+
+Compared are the tests before and after the net change. A test is kept where it has the same name
+or the same body, or makes all of the same claims in the same file. A claim is kept where it stands
+in any changed test, or where one takes its place that is no weaker: equal, close, ordered, a part,
+raised, called, true, nothing, in that order, with no wider tolerance and no broader error. So a
+test may be moved, renamed, split, or merged into cases, and another value may be expected of it
+(no-recorded-value tells where that came from). Weaker are: fewer claims or cases, a claim that
+cannot fail, and a stand-in for what the test makes a claim about. Left out are tests by settings
+of the runner: a deselection, narrower patterns. A test may go with all modules that it uses. Who
+is no maintainer changes no definition of the checks together with source. A maintainer's push
+without source passes whole. Marks are what unmarked-tests is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from policyd.core.content import Changed, Content
+from policyd.core.examples import MAIN, push, touching
+from policyd.core.facts import Need, Situation, Touch, Update
+from policyd.core.policy import Reach
+from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
+from policyd.core.rule import undefined_zones as _undefined
+from policyd.core.sheet import Assertion, Kind, Mock, Setting, Sheet, Test
+from policyd.core.values import dataclass
+from policyd.core.weakening import Loss, losses, unset
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is compared.
+
+    `tests`: the zone of the tests.
+    `source`: the zone of the code that they test.
+    `wiring`: the zone of what decides how tests run.
+    `settings`: globs of the files in which test runners are set.
+    `ci`: globs of the files that define the checks.
+    """
+
+    tests: str = "tests"
+    source: str = "source"
+    wiring: str = "wiring"
+    settings: tuple[str, ...] = (
+        "**/pyproject.toml", "**/pytest.ini", "**/.pytest.ini", "**/pytest.toml",
+        "**/.pytest.toml", "**/tox.ini", "**/tox.toml", "**/setup.cfg", "**/package.json",
+        "**/jest.config.json", "**/.mocharc.json", "**/.mocharc.jsonc")
+    ci: tuple[str, ...] = (
+        ".github/workflows/**", ".gitlab-ci.yml", ".ci/**", ".circleci/**", "Jenkinsfile",
+        "azure-pipelines.yml", "noxfile.py", "**/jest.config.?js", "**/jest.config.[jt]s",
+        "**/vitest.config.*", "**/playwright.config.*", "**/.mocharc.[cm]js", "**/.mocharc.js")
+
+    def reads(self) -> tuple[str, ...]:
+        return (self.tests, self.source, self.wiring, *self.settings)
+
+    def globs(self) -> tuple[str, ...]:
+        """Each becomes a zone of its own name."""
+        return (*self.settings, *self.ci)
+
+    def faults(self, zones: frozenset[str],
+               groups: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:  # noqa: ARG002
+        for name in ("tests", "source", "wiring"):
+            yield from _undefined((name,), (getattr(self, name),), zones)
+
+
+def check(given: Situation, options: Options) -> Iterator[Finding]:
+    trusted = "maintainers" in given.pusher.groups
+    for update in given.updates:
+        has_source = any(options.source in touch.zones for touch in update.net)
+        if update.content is None or update.revert or (trusted and not has_source):
+            continue
+        found = (*_lost(update.content, options),
+                 *(() if trusted or not has_source else _checks(update, options)))
+        if found:
+            yield _finding(update, found, trusted=trusted)
+
+
+def _lost(content: Content, options: Options) -> Iterator[Loss]:
+    unread = frozenset(one.path for one in content.unreadable)
+    tests, source = tuple(content.of(options.tests)), tuple(content.of(options.source))
+    yield from losses(tests, [file for file in source if file not in tests], unread)
+    set_in = {options.wiring, options.tests, *options.settings}
+    yield from unset([file for file in content.files
+                      if not set_in.isdisjoint(file.zones) and file.path not in unread])
+
+
+def _checks(update: Update, options: Options) -> Iterator[Loss]:
+    """The definitions of the checks that come with source."""
+    for touch in update.net:
+        if not set(options.ci).isdisjoint(touch.zones):
+            yield Loss(touch.path, 0, "comes with source", "defines the checks", "", (touch.path,))
+
+
+def _finding(update: Update, found: tuple[Loss, ...], *, trusted: bool) -> Finding:
+    first = found[0]
+    tests = len({(loss.path, loss.of) for loss in found})
+    back = tuple(dict.fromkeys(path for loss in found for path in loss.back))
+    at = f"{first.path}:{first.line}" if first.line else first.path
+    return Finding(
+        ref=update.ref, says=f"{at} {first.says}",
+        scene="1 place" if tests == 1 else f"{tests} places",
+        places=tuple(Place(path=loss.path, line=loss.line or None,
+                           note=loss.note if loss.of else f"{loss.says}: {loss.note}")
+                     for loss in found),
+        repair=_repair(update, back, trusted=trusted))
+
+
+def _repair(update: Update, back: tuple[str, ...], *, trusted: bool) -> Repair:
+    if trusted:
+        return Repair("apart", Next.SPLIT, paths=back)
+    if all(touch.path in back for touch in update.net):
+        return Repair("give-back", Next.SPLIT, paths=back)
+    return Repair("drop", Next.EDIT, paths=back, words=(
+        "put these files back as they were, in a commit on top;",
+        "new tests go into new files",
+        "behaviour meant to change? a maintainer pushes the test first, alone"))
+
+
+_FILE = "tests/test_tax.py"
+_SRC = Touch("src/tax.py", ("source",))
+_SUM = Assertion(22, Kind.EQUAL, "total($0) == sum($0)", "total($0)", "call")
+_BAD = Assertion(31, Kind.RAISES, "raises(ValueError, total($0))", "total($0)",
+                 types=("ValueError",))
+_NEAR = Assertion(24, Kind.CLOSE, "rate($0) ~ 0.19", "rate($0)", "literal", "0.19", 0.01)
+
+
+def _test(*claims: Assertion, name: str = "test_total", cases: int = 1, body: str = "") -> Test:
+    return Test(name, 20, body or f"{name}{len(claims)}", claims, ("tax",), cases)
+
+
+def _of(*tests: Test, mocks: tuple[Mock, ...] = ()) -> Sheet:
+    return Sheet(tests=tests, mocks=mocks, imports=("tax",))
+
+
+def _file(after: Sheet | None, *before: Sheet, path: str = _FILE, zone: str = "tests") -> Changed:
+    return Changed(path, (zone,), after, before, is_new=not before)
+
+
+def _pushed(*files: Changed, touched: tuple[Touch, ...] = (_SRC,), name: str = "agent-7",
+            groups: frozenset[str] = frozenset({"agents"})) -> Situation:
+    mine = tuple(Touch(file.path, file.zones) for file in files)
+    listed = {touch.path: touch for touch in (*touched, *mine)}
+    return push(touching(*listed.values()), update=replace(MAIN, content=Content(files)),
+                name=name, groups=groups)
+
+
+def _claims(before: Assertion, *after: Assertion) -> Situation:
+    return _pushed(_file(_of(_test(*after, body="now")), _of(_test(before))))
+
+
+def _ini(key: str, value: str, was: str) -> Situation:
+    after, before = (Sheet(settings=(Setting(key, text, 4),)) for text in (value, was))
+    return _pushed(_file(after, before, path="pyproject.toml", zone="**/pyproject.toml"))
+
+
+def _as_maintainer(given: Situation, *touched: Touch) -> Situation:
+    return push(touching(*touched, Touch(_FILE, ("tests",))), update=replace(
+        MAIN, content=given.updates[0].content), name="mei", groups=frozenset({"maintainers"}))
+
+
+_GONE = _pushed(_file(_of(), _of(_test(_SUM))))
+_VALUE = Assertion(22, Kind.EQUAL, "total($0) == 3", "total($0)", "literal", "3")
+_CASES = _test(replace(_SUM, form="total($1) == sum($1)", subject="total($1)"),
+               name="test_totals", cases=2)
+
+RULE = Rule(
+    id="kept-tests",
+    why="a push may not soften the tests of the code that it changes.",
+    fix="Put the tests back and add new ones; a maintainer changes a test first, alone.",
+    options=Options,
+    check=check,
+    doc=__doc__,
+    accepts=lambda: (
+        Example("no test changed", push(touching(_SRC)), Options()),
+        Example("a test that is renamed", _pushed(_file(
+            _of(_test(_SUM, name="test_sum", body="b")), _of(_test(_SUM, body="b")))), Options()),
+        Example("a test that moves to another file", _pushed(
+            _file(None, _of(_test(_SUM))),
+            _file(_of(_test(_SUM)), path="tests/test_totals.py")), Options()),
+        Example("an assertion that moves to another test", _pushed(_file(
+            _of(_test(_BAD, body="a"), _test(_SUM, name="test_sum")),
+            _of(_test(_SUM, _BAD)))), Options()),
+        Example("two tests that become cases of one", _pushed(_file(
+            _of(_CASES), _of(_test(_SUM), _test(_SUM, name="test_more")))), Options()),
+        Example("another value that is expected", _claims(_VALUE, replace(
+            _VALUE, form="total($0) == 4", answer="4")), Options()),
+        Example("a stronger assertion", _claims(_BAD, _SUM), Options()),
+        Example("a function that is called by another name", _claims(_SUM, replace(
+            _SUM, form="total_of($0) == sum($0)", subject="total_of($0)")), Options()),
+        Example("a test that goes with its module", _pushed(
+            _file(None, _of(_test(_SUM))),
+            _file(None, Sheet(), path="src/tax.py", zone="source")), Options()),
+        Example("a maintainer's push of tests alone", _as_maintainer(_GONE), Options()),
+        Example("a maintainer's return to an earlier accepted state", push(
+            touching(_SRC), update=replace(MAIN, revert=True, content=_GONE.updates[0].content)),
+            Options()),
+        Example("more that is collected", _ini("pytest.testpaths", "tests unit", "tests"),
+                Options()),
+        Example("a stand-in for what is not under test", _pushed(_file(
+            _of(_test(_SUM), mocks=(Mock(19, "requests.get", "test_total"),)), _of(_test(_SUM)))),
+            Options()),
+    ),
+    rejects=lambda: (
+        Example("a test that is removed", _GONE, Options()),
+        Example("a test that is removed without source", replace(_GONE, updates=(replace(
+            _GONE.updates[0], net=(Touch(_FILE, ("tests",)),)),)), Options()),
+        Example("one goes, another one comes", _pushed(_file(
+            _of(_test(Assertion(9, Kind.TRUTH, "total([])", "total([])"), name="test_trivial")),
+            _of(_test(_SUM)))), Options()),
+        Example("an assertion that is removed", _pushed(_file(
+            _of(_test(_SUM, body="a")), _of(_test(_SUM, _BAD)))), Options()),
+        Example("a test that asserts nothing any more", _claims(_SUM), Options()),
+        Example("an assertion that cannot fail", _claims(_SUM, replace(_SUM, kind=Kind.NOTHING)),
+                Options()),
+        Example("a weaker assertion", _claims(_SUM, replace(
+            _SUM, kind=Kind.TRUTH, form="total($0)")), Options()),
+        Example("a wider tolerance", _claims(_NEAR, replace(_NEAR, tolerance=0.5)), Options()),
+        Example("a broader error", _claims(_BAD, replace(
+            _BAD, types=("Exception",), form="raises(Exception, total($0))")), Options()),
+        Example("fewer cases", _pushed(_file(
+            _of(_test(_SUM)), _of(_test(_SUM, cases=3)))), Options()),
+        Example("a stand-in for what is tested", _pushed(_file(
+            _of(_test(_SUM), mocks=(Mock(19, "tax.total", "test_total"),)), _of(_test(_SUM)))),
+            Options()),
+        Example("a deselection in the settings", _ini(
+            "pytest.addopts", f"-q --deselect {_FILE}::test_total", "-q"), Options()),
+        Example("narrower settings", _ini("pytest.testpaths", "tests/unit", "tests"), Options()),
+        Example("the checks and the source", _pushed(touched=(_SRC, Touch(
+            ".ci/run", (".ci/**",)))), Options()),
+        Example("a maintainer's push of both", _as_maintainer(_GONE, _SRC), Options()),
+    ),
+    needs=frozenset({Need.CONTENT}),
+    on=Reach.GUARDED,
+    lenient=True,
+)
