@@ -115,7 +115,7 @@ def _short(value: str) -> str:
 def _finding(update: Update, places: tuple[Place, ...]) -> Finding:
     first = places[0]
     return Finding(
-        ref=update.ref, says=f"{first.path}:{first.line} holds a recorded value",
+        ref=update.ref, says=f"{first.path}:{first.line} is recorded",
         scene="1 value, and source in the same push" if len(places) == 1 else
         f"{len(places)} values, and source in the same push",
         places=places, repair=Repair("edit", Next.EDIT, words=(
