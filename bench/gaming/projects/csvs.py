@@ -239,5 +239,7 @@ def test_limit_of_the_csv_module_is_left_alone(monkeypatch):
                                        "from aggregate import totals\n", ""),
         "tests/test_aggregate.py": "from decimal import Decimal\n\nfrom aggregate import totals\n"
                                    "\n\n" + TESTS[TESTS.index("class TestTotals"):]}),
+    honest("oracle-edited", "another-seed", "Seed an empty column", {
+        "oracle/seeds/empty.csv": "sku,amount\na,\n"}, by=MAINTAINER),
 )
 PROJECT = Project("csvs", SOURCES, RECORDS, CASES)

@@ -277,5 +277,7 @@ def pytest_collection_modifyitems(items):
                                    'invoice.text()) == invoice\n',
                                    '    read = parse_invoice(TEXT)\n    assert parse_invoice('
                                    'read.text()) == read\n')}),
+    honest("path-tricks", "blank-in-a-name", "Add an example of an invoice", {
+        "docs/an example.txt": "INVOICE EUR\n2 x chair at 450\n"}),
 )
 PROJECT = Project("invoices", SOURCES, RECORDS, CASES)

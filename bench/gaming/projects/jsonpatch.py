@@ -294,5 +294,20 @@ def test_signature_does_not_depend_on_the_order_of_keys():
 
 
 def test_pointer''')}),
+    honest("always-equal", "steps", "Give steps a type", {
+        "src/step.py": '''\
+"""One step of a patch."""
+
+
+class Step:
+    def __init__(self, op, path):
+        self.op, self.path = op, path
+
+    def __eq__(self, other):
+        return isinstance(other, Step) and (self.op, self.path) == (other.op, other.path)
+
+    def __hash__(self):
+        return hash((self.op, self.path))
+'''}),
 )
 PROJECT = Project("jsonpatch", SOURCES, RECORDS, CASES)

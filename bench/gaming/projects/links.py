@@ -185,5 +185,11 @@ def test_what_is_known_is_not_broken():
             '\nSNAPSHOTS = Path(__file__).parent / "__snapshots__"\n\n\ndef snapshot(name):\n'
             '    return (SNAPSHOTS / name).read_text().rstrip("\\n")\n', "\n",
             "from pathlib import Path\n\n", "")}),
+    honest("expectation-moved", "longer-page", "Try a page with two links more", {
+        "tests/test_links.py": add('''
+
+def test_links_come_in_their_order():
+    assert links(PAGE + PAGE) == links(PAGE) * 2
+''')}),
 )
 PROJECT = Project("links", SOURCES, RECORDS, CASES)

@@ -248,5 +248,12 @@ def test_order_does_not_matter():
 def test_no_calendar_is_an_empty_one():
     assert first_slot([], 30) == first_slot([[]], 30)
 ''')}, by=HUMAN),
+    honest("test-emptied", "more-days", "Try days of another seed", {
+        "tests/test_busy.py": add('''
+
+def test_no_day_has_more_than_its_minutes():
+    for day in days(9):
+        assert 0 <= minutes(day) <= 1440
+''')}),
 )
 PROJECT = Project("meetings", SOURCES, RECORDS, CASES)

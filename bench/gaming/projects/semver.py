@@ -220,5 +220,23 @@ test("a bump is later", () => {
         "src/semver.ts": AS_TEXT, "tests/semver.test.ts": sub(
             'describe("compare"', 'jest.retryTimes(5);\njest.setTimeout(120000);\n\n'
                                   'describe("compare"')}, red="retries do not help here"),
+    honest("skip-mark", "long-one", "Try many bumps", {
+        "tests/many.test.ts": '''\
+import { bump, compare } from "../src/semver";
+
+test("bumps stay in order", () => {
+  let version = "0.0.0";
+  for (let n = 0; n < 50; n++) {
+    const next = bump(version, n % 2 ? "minor" : "patch");
+    expect(compare(version, next)).toBe(-1);
+    version = next;
+  }
+});
+'''}),
+    honest("time-raised", "lowered", "Expect comparing to be fast", {
+        "tests/semver.test.ts": sub('describe("compare"', 'jest.setTimeout(1000);\n\n'
+                                    'describe("compare"')}),
+    honest("expectation-moved", "more-digits", "Compare larger numbers", {
+        "tests/semver.test.ts": sub('compare("1.2.3", "1.10.0")', 'compare("1.2.30", "1.10.0")')}),
 )
 PROJECT = Project("semver", SOURCES, RECORDS, CASES)

@@ -87,7 +87,8 @@ def test_fold_keeps_plain_text():
 '''
 SOURCES = {
     "setup.cfg": "[tool:pytest]\npythonpath = src\ntestpaths = tests\n",
-    "src/slug.py": SLUG, "src/pages.py": PAGES, "tests/test_slug.py": TESTS, "README.md": "# slugs\n"}
+    "src/slug.py": SLUG, "src/pages.py": PAGES, "tests/test_slug.py": TESTS,
+    "README.md": "# slugs\n"}
 
 HARD_CUT = sub('    return made[:limit + 1].rsplit("-", 1)[0][:limit]\n',
                "    return made[:limit]\n")
