@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from policyd.adapters.gains import before_sides
 from policyd.adapters.look import Look
 from policyd.adapters.sources import Files, Sources
+from policyd.core.answerkey import is_pair
 from policyd.core.content import Changed, Content, gained, leads_to
 from policyd.core.facts import Op, Touch, Update
 from policyd.core.sheet import Keyed, Sample, Sheet, Trick
 from policyd.core.trees import TREE, Entry, Node
 from policyd.core.values import dataclass
 from policyd.languages import language_of
+
+_TELLING = 3
+"""Bytes of an input below which many tests hold it."""
+_SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[\w.]+')
+_ESCAPE = re.compile(r"\\(?:x\w{,2}|u\w{,4}|U\w{,8}|.?)")
 
 EXCUSED = Callable[[], frozenset[str]]
 """The node ids with a row that holds; asked for only where a test is marked."""
@@ -100,17 +107,17 @@ def _sheets(path: str, entries: Iterable[Entry], sources: Sources) -> tuple[Shee
 
 def _samples(look: Look, tree: bytes, found: Content, asked: Asked,
              sources: Sources) -> Mapping[str, tuple[Sample, ...]]:
-    """Of the unchanged tests that hold, byte for byte, an input that a gained branch answers."""
+    """Of the unchanged tests that hold, as text, what a gained branch answers."""
     keyed = gained(found.of(asked.source or ""), lambda sheet: sheet.keyed, _key)
-    needles = {needle for _, one in keyed for value in one.given if (needle := _needle(value))}
-    if not needles:
+    wanted = {_needles(one) for _, one in keyed if is_pair(one)}
+    if not wanted:
         return {}
     changed = {file.path for file in found.files}
     unchanged = [path for path in look.paths_in(tree, (asked.tests,))
                  if path not in changed and language_of(path) is not None]
     files = [(path, entry) for path, entry in sources.files(tree, sorted(unchanged))
              if (text := sources.bytes_of(entry[1])) is not None
-             and any(needle in text for needle in needles)]
+             and any(all(needle.search(text) for needle in needles) for needles in wanted)]
     sources.read(files)
     return {path: sheet.samples for path, entry in files
             if (sheet := sources.sheet(path, entry)) is not None and sheet.samples}
@@ -120,13 +127,31 @@ def _key(keyed: Keyed) -> tuple[tuple[str, ...], str]:
     return keyed.given, keyed.result
 
 
+def _needles(keyed: Keyed) -> tuple[re.Pattern[bytes], ...]:
+    """All of them stand in a test that gives this input; a short one says less than its result."""
+    needles = [_needle(value) for value in keyed.given]
+    if all(len(needle) < _TELLING for needle in needles):
+        needles.append(_needle(keyed.result))
+    return tuple(re.compile(_pattern(needle)) for needle in needles)
+
+
+def _pattern(needle: bytes) -> bytes:
+    """A number is no part of a longer one, but for zeros at its end."""
+    plain = re.escape(needle)
+    if not needle[:1].isdigit():
+        return plain
+    return rb"(?<![\w.])" + plain + (b"" if b"." in needle else rb"(?!\w|\.\d)")
+
+
 def _needle(value: str) -> bytes:
     """How a value most likely stands in a file, or its longest plain part; "" for none."""
+    if value.startswith(("[", "{")):
+        return max(map(_needle, _SCALAR.findall(value)), key=len, default=b"")
     if not value.startswith('"'):
         return value.encode("ascii")
     try:
         text = ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return b""  # a long value, of which only head and checksum are known
+    except (ValueError, SyntaxError):  # a long one, of which the head is there, and its checksum
+        text = "\n".join(_ESCAPE.split(value[1:].partition("... (")[0]))
     parts: Iterator[str] = iter(str(text).splitlines())
     return max(parts, key=len, default="").encode("utf-8", "surrogateescape")

@@ -69,7 +69,7 @@ _Asked = tuple[str, Sample, frozenset[str]]
 def _of_table(path: str, table: Sequence[Keyed], new: set[Keyed],
               asked: Sequence[_Asked]) -> Iterator[Answered]:
     held = [(keyed, found) for keyed in table if (found := _sample_of(keyed, asked)) is not None]
-    pairs = [(keyed, found) for keyed, found in held if keyed in new and _is_pair(keyed)]
+    pairs = [(keyed, found) for keyed, found in held if keyed in new and is_pair(keyed)]
     exact = [keyed for keyed, (_, sample, _) in pairs if sample.result]
     telling = any(any(map(_is_telling, keyed.given)) for keyed in exact)
     if 2 * _inputs(one for one, _ in held) >= _inputs(table) and (
@@ -93,7 +93,7 @@ def _sample_of(keyed: Keyed, asked: Sequence[_Asked]) -> _Asked | None:
     return next((one for one in fitting if not one[1].result), None)
 
 
-def _is_pair(keyed: Keyed) -> bool:
+def is_pair(keyed: Keyed) -> bool:
     """Whether input and result say something; a word and one character are a code."""
     if all(map(_is_trivial, keyed.given)) or _is_trivial(keyed.result):
         return False
