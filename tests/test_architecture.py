@@ -35,6 +35,8 @@ DOORS = {
     "prometheus_client": "daemon/*",
     "pytest": "pytest/*",
     "_pytest": "pytest/inner.py",
+    **{name: "languages/javascript*.py" for name in
+       ("tree_sitter", "tree_sitter_javascript", "tree_sitter_typescript")},
 }
 ONE_FILE_ONLY = {"pathspec"}
 # What pure code may import of the standard library. A list of what is allowed, because a list of
@@ -55,7 +57,7 @@ HARMLESS_NAMES = {f"posixpath.{name}" for name in ("basename", "dirname", "join"
 }
 WORLD_CALLS = {"open", "print", "input", "exec", "eval", "compile", "__import__", "breakpoint"}
 CLOCK_READS = {"now", "today", "utcnow"}
-HOT_PATH_WITHOUT = {"yaml", "pathspec", "msgspec", "click", "rich", "asyncio"}
+HOT_PATH_WITHOUT = {"yaml", "pathspec", "msgspec", "click", "rich", "asyncio", "tree_sitter"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,8 @@ BREACHES = [
     ("adapters/a.py", "from policyd.pytest import x", "adapters may not import pytest"),
     ("replay/a.py", "from policyd.rules import x", "replay may not import rules"),
     ("adapters/a.py", "from policyd.replay import x", "adapters may not import replay"),
+    ("rules/a.py", "import tree_sitter",
+     "tree_sitter may only be imported in languages/javascript*.py"),
     ("hook.py", "import requests", "requests has no door"),
 ]
 

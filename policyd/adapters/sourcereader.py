@@ -196,6 +196,11 @@ def _reader_of(language: str) -> Reader:
         from policyd.languages import settings
 
         return partial(settings.sheet, form=language)
+    if language in ("javascript", "typescript", "tsx"):
+        from policyd.languages import javascript
+
+        javascript.load(language)
+        return partial(javascript.sheet, dialect=language)
     from policyd.languages import python
 
     return partial(python.sheet, python=f"Python {sys.version_info.major}.{sys.version_info.minor}")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 _SUFFIXES = {
     "python": (".py", ".pyi", ".pyw"),
+    "javascript": (".js", ".jsx", ".mjs", ".cjs"),
+    "typescript": (".ts", ".mts", ".cts"),
+    "tsx": (".tsx",),
 }
 _NAMES = {
     "toml": ("pyproject.toml", "pytest.toml", ".pytest.toml", "tox.toml"),

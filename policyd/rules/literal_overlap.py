@@ -5,23 +5,26 @@ held by a changed file after, by no changed file of that zone before. What sourc
 target branch within the days of looking back counts too, so that a push of tests alone does not
 paste it afterwards. Moves, cherry-picks and backports gain nothing, and a maintainer's return to
 an earlier accepted state is no new paste. Constant expressions count with their value, text and
-bytes alike; docstrings and annotations do not count. Text that the code only raises and the test
-only matches is a message that both sides name, and passes. Hidden constants (base64, chr, hex)
+bytes alike; docstrings and annotations do not count. On the side of the tests a value counts where
+a result is held against it (`roles: answers`): names, options and inputs that both sides use pass.
+Text that the code only raises and the test only matches is a message that both sides name, and
+passes too. Hidden constants (base64, chr, hex)
 are a known gap: running the code is what answers them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Gained, Literals, Need, Occurrence, Situation, Unreadable, Update
 from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
+from policyd.core.sheet import Role
 from policyd.core.values import dataclass
 from policyd.languages.literal import text_form
 
@@ -38,6 +41,8 @@ class Options:
     `lookback_days`: what source gained on the target branch in that time counts as gained too.
     `source`: the zone of the code.
     `tests`: the zone of the tests.
+    `roles`: `answers` counts what tests hold a result against and source does not only use as a
+    name; `all` counts every literal.
     """
 
     min_length: int = 6
@@ -46,6 +51,7 @@ class Options:
     lookback_days: int = 14
     source: str = "source"
     tests: str = "tests"
+    roles: Literal["answers", "all"] = "answers"
 
     def faults(self, zones: frozenset[str],
                groups: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:  # noqa: ARG002
@@ -68,14 +74,25 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
 
 def _pasted(update: Update, literals: Literals, options: Options) -> Iterator[Finding]:
     lately = literals.lately.get(options.source, Gained()).values
-    code = {**lately, **literals.gained.get(options.source, Gained()).values}
-    tests = literals.gained.get(options.tests, Gained()).values
+    code: _Values = {**lately, **literals.gained.get(options.source, Gained()).values}
+    tests: _Values = literals.gained.get(options.tests, Gained()).values
     listed = {*options.allow, *literals.allowed}
     allowed = listed | set(map(text_form, listed))
+    if options.roles == "answers":
+        tests = _only(tests, lambda one: one.role is Role.ANSWER)
+        code = _only(code, lambda one: one.role is not Role.NAME)
     shared = [value for value in tests if value in code and value not in allowed
               and not _is_message(code[value], tests[value])]
     for value in sorted(shared, key=lambda value: (tests[value][0].path, tests[value][0].line)):
         yield _finding(update, value, tests[value], code[value])
+
+
+_Values = Mapping[str, tuple[Occurrence, ...]]
+
+
+def _only(values: _Values, counts: Callable[[Occurrence], bool]) -> _Values:
+    kept = {value: tuple(filter(counts, places)) for value, places in values.items()}
+    return {value: places for value, places in kept.items() if places}
 
 
 def _is_message(code: tuple[Occurrence, ...], tests: tuple[Occurrence, ...]) -> bool:
@@ -119,18 +136,20 @@ def _unread(update: Update, unread: Unreadable) -> Finding:
         scene="a changed file whose literals are compared",
         places=(Place(path=unread.path, line=unread.line, note=unread.reason),),
         repair=Repair("edit", Next.EDIT, words=(
-            f"make {unread.path} parse as Python, in a commit on top:",
+            f"make {unread.path} parse, in a commit on top:",
             unread.reason)),
         why="a file that cannot be read cannot be cleared.")
 
 
-def _with(code: dict[str, str], tests: dict[str, str], **more: Any) -> Situation:
-    gained = {"source": _at("src/tax.py", 31, code), "tests": _at("tests/test_tax.py", 14, tests)}
+def _with(code: dict[str, str], tests: dict[str, str], *, named: Role = Role.PLAIN,
+          asked: Role = Role.ANSWER, **more: Any) -> Situation:
+    gained = {"source": _at("src/tax.py", 31, code, named),
+              "tests": _at("tests/test_tax.py", 14, tests, asked)}
     return push(update=replace(MAIN, literals=Literals(gained, **more)))
 
 
-def _at(path: str, line: int, values: dict[str, str]) -> Gained:
-    return Gained({value: (Occurrence(path, line, use),) for value, use in values.items()})
+def _at(path: str, line: int, values: dict[str, str], role: Role = Role.PLAIN) -> Gained:
+    return Gained({value: (Occurrence(path, line, use, role),) for value, use in values.items()})
 
 
 _RATE = '"EUR 19.25"'
@@ -154,6 +173,11 @@ RULE = Rule(
         Example("a text that the repository's own list allows",
                 _with({_RATE: "returned"}, {_RATE: "compared"},
                       allowed=frozenset({"EUR 19.25"})), Options()),
+        Example("an input that a test gives", _with(
+            {_RATE: "compared"}, {_RATE: "argument"}, asked=Role.PLAIN), Options()),
+        Example("a key of a result, which the code only names", _with(
+            {'"order_total"': "element"}, {'"order_total"': "compared"}, named=Role.NAME),
+            Options()),
         Example("no file of either side changed", push(), Options()),
         Example("a maintainer's return to an earlier accepted state", push(update=replace(
             MAIN, revert=True, literals=_with(
@@ -165,6 +189,9 @@ RULE = Rule(
         Example("what source gained on the target branch lately",
                 _with({}, {_RATE: "compared"},
                       lately={"source": _at("src/tax.py", 31, {_RATE: "returned"})}), Options()),
+        Example("any shared text, where the policy counts all", _with(
+            {_RATE: "compared"}, {_RATE: "argument"}, named=Role.NAME, asked=Role.PLAIN),
+            Options(roles="all")),
         Example("a message that is compared",
                 _with({'"must be positive"': "raised"}, {'"must be positive"': "compared"}),
                 Options()),
