@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from warnings import catch_warnings, simplefilter
 
-from policyd.core.sheet import Literal, Sheet
+from policyd.core.sheet import Literal, Role, Sheet
 from policyd.languages import python_tests
 from policyd.languages.literal import Unparseable, telling_number, telling_text
 from policyd.languages.python_constants import Display, Part, constants, form
+from policyd.languages.python_roles import role_of
 from policyd.languages.python_tricks import tricks
 from policyd.languages.python_uses import spots
 from policyd.languages.python_values import is_number
 
+NO_ROLES: Mapping[int, Role] = {}
 _TOO_DEEP = "nested too deeply, or too large, to be parsed"
 _DISPLAY = 3
 
@@ -42,9 +44,9 @@ def sheet(source: bytes, min_length: int, *, python: str = "this Python") -> She
         found = tricks(tree, parts)
         told = python_tests.read(tree, {part.key: part for part in parts})
         return Sheet(
-            literals=_literals(parts, min_length), tests=told.tests, markers=told.markers,
-            mocks=told.mocks, samples=told.samples, imports=told.imports, keyed=found.keyed,
-            suspects=found.suspects, opened=found.opened)
+            literals=_literals(parts, min_length, told.roles), tests=told.tests,
+            markers=told.markers, mocks=told.mocks, samples=told.samples, imports=told.imports,
+            keyed=found.keyed, suspects=found.suspects, opened=found.opened)
     except (MemoryError, RecursionError):
         raise Unparseable(1, _TOO_DEEP) from None
 
@@ -63,8 +65,10 @@ def literals(source: bytes, min_length: int, *, python: str = "this Python") -> 
         raise Unparseable(1, _TOO_DEEP) from None
 
 
-def _literals(parts: Iterable[Part], min_length: int) -> tuple[Literal, ...]:
-    found = {_literal(part) for part in parts if _telling(part, min_length)}
+def _literals(
+    parts: Iterable[Part], min_length: int, roles: Mapping[int, Role] = NO_ROLES
+) -> tuple[Literal, ...]:
+    found = {_literal(part, roles) for part in parts if _telling(part, min_length)}
     return tuple(sorted(found, key=lambda each: (each.line, each.value, each.use)))
 
 
@@ -108,5 +112,6 @@ def _telling(part: Part, min_length: int) -> bool:
     return is_number(value) and telling_number(value)
 
 
-def _literal(part: Part) -> Literal:
-    return Literal(form(part.value), part.line, part.use)
+def _literal(part: Part, roles: Mapping[int, Role]) -> Literal:
+    role = role_of(roles, part.key, part.value, part.use) if roles is not NO_ROLES else Role.PLAIN
+    return Literal(form(part.value), part.line, part.use, role)

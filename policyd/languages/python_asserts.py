@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from policyd.core.sheet import Assertion, Kind, Sample
 from policyd.core.values import dataclass
+from policyd.languages.python_cases import Table, looped
 from policyd.languages.python_claims import NEVER, Claim, claims
 from policyd.languages.python_dead import ends, is_empty, is_quiet, is_suppressing, swallows
 from policyd.languages.python_dotted import last_name
@@ -61,6 +62,8 @@ class Said:
     samples: list[Sample] = field(default_factory=list)
     wanted: set[str] = field(default_factory=set)
     """Names of parameters that something is held against."""
+    tables: list[Table] = field(default_factory=list)
+    """Loops over rows that are written out."""
 
 
 class Walker:
@@ -133,6 +136,7 @@ class Walker:
                 self._if(statement, place, stack, said)
             case ast.For() | ast.AsyncFor():
                 inside = place._replace(level=place.level + 1)
+                said.tables.extend(looped(statement, self._ground.dotted))
                 hollow = place.hollow or is_empty(statement.iter)
                 self._push(stack, statement.orelse, inside)
                 self._push(stack, statement.body, inside._replace(hollow=hollow))

@@ -33,6 +33,20 @@ def tables(scope: Scope, dotted: Dotted) -> Iterator[Table]:
         one = one.parent if one.parent.is_class else None
 
 
+def looped(statement: ast.For | ast.AsyncFor, dotted: Dotted) -> Iterator[Table]:
+    """`for text, number in [("a", 1)]` is a table too."""
+    match statement.target:
+        case ast.Name(id=name):
+            columns: tuple[str, ...] = (name,)
+        case ast.Tuple(elts=elts) if all(isinstance(one, ast.Name) for one in elts):
+            columns = tuple(last_name(one) for one in elts)
+        case _:
+            return
+    rows = _rows(dotted.seen(statement.iter), dotted)
+    if rows is not None:
+        yield Table(columns, rows, len(rows))
+
+
 def cases_of(found: Sequence[Table]) -> int:
     cases = 1
     for table in found:

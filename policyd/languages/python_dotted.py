@@ -27,6 +27,8 @@ class Dotted:
         """What an imported name stands for: `app` for `shop.app`, `total` for `shop.app.total`."""
         self.modules: dict[str, None] = {}
         """The modules that are imported, in order; a leading dot for each level up."""
+        self.plain: dict[str, list[str]] = {}
+        """The modules of `import a.b`, by the name `a` that it binds."""
         self.assigned: dict[str, ast.expr] = {}
         """What names of the module are set to, where that happens once."""
         for statement, scope in outline.imports:
@@ -46,6 +48,8 @@ class Dotted:
                 name = alias.asname or alias.name.split(".")[0]
                 whole = alias.name if alias.asname else name
                 self.modules[ascii_name(alias.name)] = None
+                if whole != alias.name:
+                    self.plain.setdefault(name, []).append(ascii_name(alias.name))
             else:
                 name = alias.asname or alias.name
                 whole = f"{base}{'' if base.endswith('.') else '.'}{alias.name}"

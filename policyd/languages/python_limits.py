@@ -10,6 +10,7 @@ from typing import Final
 from policyd.core.sheet import Mark, Marker
 from policyd.languages.literal import bounded
 from policyd.languages.python_dotted import Dotted, ascii_name, last_name
+from policyd.languages.python_helpers import is_fixture
 from policyd.languages.python_outline import Outline, Scope
 from policyd.languages.python_spelling import finished, spelled
 from policyd.languages.python_worth import Names
@@ -23,6 +24,7 @@ _WAITING: Final[Mapping[str, int]] = {
     "anyio.move_on_after": 0}
 """Which argument of a call is a limit of time."""
 _LAST_NAMES = {name.rpartition(".")[2] for name in _WAITING}
+_NOBODY: Final = [""]
 
 
 class Limits:
@@ -36,15 +38,18 @@ class Limits:
         self._tests = tests
 
     def found(self) -> Iterator[Marker]:
+        is_testing = bool(self._tests)
         for scope in self._outline.scopes:
-            if not scope.is_function:
+            if scope.is_function:
+                is_testing = is_testing or is_fixture(scope)
+            else:
                 for statement in scope.statements:
                     yield from self._constant(statement, scope)
-        for scope in self._outline.scopes:
+        for scope in self._outline.scopes if is_testing else ():
             ons = self._ons(scope)
             for statement in scope.statements:
                 for call in self._outline.calls.get(id(statement), ()):
-                    yield from self._call(call, ons)
+                    yield from self._call(call, scope, ons)
 
     def _ons(self, scope: Scope) -> Sequence[str]:
         one: Scope | None = scope
@@ -52,7 +57,7 @@ class Limits:
             if id(one) in self._tests:
                 return self._tests[id(one)]
             one = one.parent
-        return [""]
+        return _NOBODY
 
     def _constant(self, statement: ast.AST, scope: Scope) -> Iterator[Marker]:
         match statement:
@@ -72,7 +77,7 @@ class Limits:
         on = ascii_name(scope.path)
         yield Marker(mark, value.lineno, on, bounded(ascii_name(name)), "", amount)
 
-    def _call(self, call: ast.Call, ons: Sequence[str]) -> Iterator[Marker]:
+    def _call(self, call: ast.Call, scope: Scope, ons: Sequence[str]) -> Iterator[Marker]:
         if not call.keywords and last_name(call.func) not in _LAST_NAMES:
             return
         whole = self._dotted.of(call.func)
@@ -82,9 +87,11 @@ class Limits:
         given += [(one.value, one.arg) for one in call.keywords
                   if one.arg and _TIMEOUT.search(one.arg)]
         for node, name in given:
-            if ".mark." in whole or whole.endswith(("timeout_decorator", "settings")):
+            if ".mark." in whole or whole.endswith("settings"):
                 continue
-            amount = self._amount(node, name)
+            if ons == _NOBODY and isinstance(node, ast.Name) and node.id in _params(scope):
+                continue
+            amount = self._amount(_local(node, scope), name)
             told = finished(spelled(node, self._names.texts))
             says = f"{whole or 'call'}({name}{'=' if name else ''}{told})"
             for on in ons:
@@ -96,3 +103,18 @@ class Limits:
             return 0.0
         amount = self._names.number(node)
         return amount / 1000 if amount is not None and name.lower().endswith("ms") else amount
+
+
+def _params(scope: Scope) -> Sequence[str]:
+    return scope.params if scope.is_function else ()
+
+
+def _local(node: ast.expr, scope: Scope) -> ast.expr:
+    """What a local of a function is set to, where that happens once."""
+    if not isinstance(node, ast.Name) or scope.stored.get(node.id) != 1:
+        return node
+    for statement in scope.statements:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == node.id:
+                return value
+    return node

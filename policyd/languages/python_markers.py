@@ -157,7 +157,6 @@ class Markers:
                 self._put(self._of_name(node, name), scope)
             elif name in self._helpers.functions:
                 helper = self._helpers.functions[name]
-                self._used.add(id(helper))
                 self._put([_from(effect, node, f"@{name}: ") for effect in self._effects(helper)],
                           scope)
             else:
@@ -176,6 +175,7 @@ class Markers:
 
     def _effects(self, scope: Scope, depth: int = _DEEPEST) -> list[Effect]:
         """What calling a function of the file does, by what it calls too."""
+        self._used.add(id(scope))
         found = list(self._own.get(id(scope), ()))
         if depth:
             for helper, _ in self._called(scope):
@@ -197,7 +197,6 @@ class Markers:
         if ons is None or (scope.parent is not None and scope.parent.is_function):
             return
         for helper, call in self._called(scope):
-            self._used.add(id(helper))
             self._put([_from(effect, call, f"{helper.name}(): ")
                        for effect in self._effects(helper)], scope)
         asked = set(scope.params)
@@ -206,7 +205,6 @@ class Markers:
         for name in sorted(asked | self._asked.get("", set())):
             fixture = self._fixture(name, scope)
             if fixture is not None:
-                self._used.add(id(fixture))
                 self._put([_from(effect, scope.node, f"{name}: ")
                            for effect in self._effects(fixture)], scope)
 

@@ -24,7 +24,6 @@ class Needs:
         self._dotted = dotted
         self._own: dict[int, frozenset[str]] = {}
         self._constants = _constants(outline)
-        self._modules = _submodules(dotted)
         self._always = [scope for scope in helpers.functions.values() if scope.name in (
             "setUpModule", "setup_module", "setup_function") or _runs_by_itself(scope)]
 
@@ -66,7 +65,7 @@ class Needs:
     def _imported(self, name: str) -> Iterator[str]:
         if name in self._dotted.bound:
             yield self._dotted.bound[name]
-            yield from self._modules.get(name, ())
+            yield from self._dotted.plain.get(name, ())
 
     def _inside(self, name: str, visited: set[int]) -> Iterator[Scope]:
         for held in (self._helpers.functions, self._helpers.classes):
@@ -103,14 +102,4 @@ def _constants(outline: Outline) -> dict[str, set[str]]:
             name = getattr(target, "id", None)
             if isinstance(name, str):
                 found.setdefault(name, set()).update(names - {name})
-    return found
-
-
-def _submodules(dotted: Dotted) -> dict[str, list[str]]:
-    """`import shop.app` binds `shop`, and needs more than that."""
-    found: dict[str, list[str]] = {}
-    for module in dotted.modules:
-        first = module.partition(".")[0]
-        if first and first != module and dotted.bound.get(first) == first:
-            found.setdefault(first, []).append(module)
     return found

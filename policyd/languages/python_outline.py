@@ -113,7 +113,7 @@ class Outline:
         self.inside: dict[int, ast.AST] = {}
         """What a statement stands in, within its scope."""
         self.imports: list[tuple[ast.Import | ast.ImportFrom, Scope]] = []
-        self.compares: list[ast.Compare] = []
+        self.compares: list[tuple[ast.Compare, Scope]] = []
         self.dicts: list[ast.Dict] = []
         self.subscripts: list[ast.Subscript] = []
         self.marks: list[tuple[ast.Attribute, ast.AST, Scope]] = []
@@ -124,7 +124,7 @@ class Outline:
         self._notes: dict[type, Callable[[Any, Scope], None]] = {
             ast.Attribute: self._take_attribute,
             ast.Call: self._take_call,
-            ast.Compare: lambda node, _: self.compares.append(node),
+            ast.Compare: lambda node, scope: self.compares.append((node, scope)),
             ast.Subscript: self._take_subscript,
             ast.Dict: lambda node, _: self.dicts.append(node),
             ast.Lambda: self._take_lambda,

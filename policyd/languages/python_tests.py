@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from itertools import islice
 from typing import Final
 
-from policyd.core.sheet import Marker, Mock, Sample, Test
+from policyd.core.sheet import Marker, Mock, Role, Sample, Test
 from policyd.core.values import dataclass
 from policyd.languages.literal import Unparseable, bounded
 from policyd.languages.python_asserts import Walker
@@ -20,8 +21,11 @@ from policyd.languages.python_helpers import Helpers, is_fixture, returned
 from policyd.languages.python_limits import Limits
 from policyd.languages.python_markers import Markers
 from policyd.languages.python_marks import Marks
+from policyd.languages.python_mocks import Mocks
 from policyd.languages.python_needs import Needs
 from policyd.languages.python_outline import Outline, Scope
+from policyd.languages.python_roles import Roles
+from policyd.languages.python_samples import Cases, doctests
 from policyd.languages.python_uncollected import Uncollected
 from policyd.languages.python_worth import Ground, Names, truth
 
@@ -49,6 +53,8 @@ class TestParts:
     mocks: tuple[Mock, ...] = ()
     samples: tuple[Sample, ...] = ()
     imports: tuple[str, ...] = ()
+    roles: Mapping[int, Role] = field(default_factory=dict)
+    """By the id of a constant's node."""
 
 
 class File:
@@ -69,15 +75,21 @@ class File:
 def read(tree: ast.Module, parts: Mapping[int, Part]) -> TestParts:
     """What a file says as a test. `parts`: its constants, by the id of their nodes."""
     file = File(tree, parts)
-    tests, samples = _tests(file)
-    return TestParts(tests=tests, markers=tuple(_markers(file)), samples=samples,
-                     imports=tuple(sorted(file.dotted.imports())))
-
-
-def _markers(file: File) -> list[Marker]:
     names: dict[int, list[str]] = {}
     for one in file.tests:
         names.setdefault(id(one.scope), []).append(bounded(ascii_name(one.name)))
+    cases = Cases(Names(file.ground))
+    tests, samples = _tests(file, cases)
+    roles = Roles(file.outline, file.dotted).read(cases.answers, file.ground.returned)
+    mocks = list(islice(Mocks(file.outline, file.dotted, names).found(), _MOST))
+    samples += islice(doctests(file.outline), _MOST)
+    return TestParts(
+        tests, _markers(file, names),
+        tuple(sorted(set(mocks), key=lambda one: (one.line, one.target, one.on))),
+        tuple(dict.fromkeys(samples))[:_MOST], tuple(sorted(file.dotted.imports())), roles)
+
+
+def _markers(file: File, names: Mapping[int, Sequence[str]]) -> tuple[Marker, ...]:
     conditions = Conditions(file.outline, file.dotted)
     known = Names(file.ground)
     marks = Marks(file.dotted, conditions, known)
@@ -87,10 +99,10 @@ def _markers(file: File) -> list[Marker]:
     found = [marker for reader in readers for marker in islice(reader.found(), _MOST + 1)]
     if len(found) > _MOST:
         raise Unparseable(found[-1].line, "holds too many marks to be read")
-    return sorted(found, key=lambda one: (one.line, one.mark.value, one.on, one.says))
+    return tuple(sorted(found, key=lambda one: (one.line, one.mark.value, one.on, one.says)))
 
 
-def _tests(file: File) -> tuple[tuple[Test, ...], tuple[Sample, ...]]:
+def _tests(file: File, cases: Cases) -> tuple[tuple[Test, ...], list[Sample]]:
     walker = Walker(file.outline, file.helpers, file.ground)
     needs = Needs(file.outline, file.helpers, file.dotted)
     found: list[Test] = []
@@ -104,10 +116,12 @@ def _tests(file: File) -> tuple[tuple[Test, ...], tuple[Sample, ...]]:
         if claimed > _MOST or len(found) >= _MOST:
             raise Unparseable(one.scope.node.lineno, "holds too many tests to be read")
         samples += said.samples
+        for table in (*tables_, *said.tables):
+            samples += islice(cases.of(table, tuple(said.wanted)), max(0, _MOST - len(samples)))
         found.append(Test(
             bounded(ascii_name(one.name)), one.scope.node.lineno, body_of(one.scope, free),
             tuple(said.assertions), needs.of(one.scope, one.owner), cases_of(tables_)))
-    return tuple(found), tuple(samples)
+    return tuple(found), samples
 
 
 def _free(scope: Scope, found: Sequence[Table]) -> tuple[str, ...]:

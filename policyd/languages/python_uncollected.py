@@ -9,7 +9,7 @@ from typing import Any, Final
 from policyd.core.sheet import Mark, Marker
 from policyd.languages.literal import bounded
 from policyd.languages.python_dotted import ascii_name, last_name
-from policyd.languages.python_outline import Outline, Scope
+from policyd.languages.python_outline import BLOCKS, Outline, Scope
 from policyd.languages.python_spelling import finished, local, spelled
 from policyd.languages.python_worth import truth
 
@@ -93,11 +93,12 @@ class Uncollected:
 
     def _twice(self, scope: Scope) -> Iterator[Marker]:
         """Of two tests with one name in one block, the first is never found."""
-        seen: dict[tuple[int, str], Scope] = {}
+        seen: dict[tuple[int, str, str], Scope] = {}
         for inner in scope.inner:
             if not inner.name.startswith(("test", "Test")) or inner.node.decorator_list:
                 continue
-            key = id(self._outline.inside.get(id(inner.node))), inner.name
+            around = self._outline.inside.get(id(inner.node))
+            key = id(around), _block(around, inner.node), inner.name
             if key in seen:
                 yield self._marker(seen[key].node, inner.path, "defined again")
             seen[key] = inner
@@ -133,6 +134,12 @@ class Uncollected:
             case ast.Return(value=ast.expr() as value):
                 return scope.name in _DECIDING and truth(value) is not False
         return False
+
+
+def _block(around: ast.AST | None, node: ast.AST) -> str:
+    """In which of its blocks a statement holds another."""
+    return next((name for name in BLOCKS.get(type(around), ())
+                 if any(one is node for one in getattr(around, name))), "")
 
 
 def _has_block(statement: ast.AST) -> bool:
