@@ -80,10 +80,14 @@ def _finding(update: Update, places: tuple[Place, ...], options: Options) -> Fin
         scene="1 place" if len(places) == 1 else f"{len(places)} places", places=places,
         repair=Repair("edit", Next.EDIT, words=(
             "change these lines in a commit on top, each to one of:",
-            f"a) a file below {', '.join(options.may_open)}, by a path that can be read:",
+            f"a) a file below {_below(options)}, by a path that can be read:",
             '   a literal from the root, or Path(__file__).parents[2] / "oracle"',
             "b) values that the property makes itself; scratch files in tmp_path",
             "no receipt has it? propose one: proposals/NAME.yaml")))
+
+
+def _below(options: Options) -> str:
+    return ", ".join(glob.removesuffix("**") for glob in options.may_open) or "nothing"
 
 
 def _with(*opened: Opened, unreadable: tuple[Unreadable, ...] = (),

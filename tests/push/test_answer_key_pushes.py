@@ -84,6 +84,19 @@ def test_the_branch_and_its_test_in_one_push_are_refused(site):
     assert '\\"SHIPPED-EAST\\"' in site.told[-1]
 
 
+def test_a_commit_on_top_is_enough(site):
+    """C072: the branch goes, the file is read as an argument, the property reads a receipt."""
+    site.commit({"src/ship.py": SHIP, "tests/test_ship.py": OLD_TEST,
+                 "src/rates.py": "RATES = open('oracle/rates.json').read()\n",
+                 "tests/properties/test_it.py": "TEXT = open('src/ship.py').read()\n"})
+    refused(site, f"HEAD:{MAIN}", by={*ANSWERS, "receipts-only"}, as_="agent-7")
+    site.commit({"src/ship.py": "def ship(order):\n    return go(order)\n",
+                 "src/rates.py": "def rates(file):\n    return file.read()\n",
+                 "tests/properties/test_it.py":
+                     "TEXT = open('oracle/receipts/expected.json').read()\n"})
+    accepted(site, f"HEAD:{MAIN}", as_="agent-7")
+
+
 HONEST = {
     "src/states.py": "def name(code):\n    return {1: 'AL', 2: 'AK', 3: 'AZ', 4: 'AR', 5: 'CA', "
                      "6: 'CO', 7: 'CT', 8: 'DE'}[code]\n",

@@ -27,8 +27,6 @@ def tip_of(site: Site, source: str, test: str) -> str:
 
 PASTED = [
     # title, source, test
-    ("the special case", "def ship(i):\n    if i == 'ORD-2291':\n        return 'SHIPPED-EAST'\n",
-     "def test_it():\n    assert ship('ORD-2291') == 'SHIPPED-EAST'\n"),
     ("side by side over lines", "X = ('secret'\n     '-token-99')\n",
      "assert f() == 'secret-token-99'\n"),
     ("a sum", "X = 'sec' + 'ret-' + 'token'\n", "assert f() == 'secret-token'\n"),
@@ -52,17 +50,19 @@ PASTED = [
 @pytest.mark.parametrize(("source", "test"), [row[1:] for row in PASTED],
                          ids=[row[0] for row in PASTED])
 def test_a_literal_that_both_sides_gain_is_refused(site, source, test):
-    """C072, C074, C075, C076, C079, C082, C086"""
+    """C074, C075, C076, C079, C082, C086"""
     refused(site, f"{tip_of(site, source, test)}:{MAIN}", by=OVERLAP, as_="agent-7")
     assert "tests/test_gained.py:" in site.told[0]
     assert "src/gained.py:" in site.told[0]
 
 
 def test_every_pasted_literal_of_a_file_is_told(site):
-    """C072"""
-    refused(site, "-o", "policyd.json", f"{tip_of(site, *PASTED[0][1:])}:{MAIN}", by=OVERLAP)
-    assert '\\"ORD-2291\\"' in site.told[-1]
-    assert '\\"SHIPPED-EAST\\"' in site.told[-1]
+    """C072, without the branch on the test's input (test_answer_key_pushes)."""
+    pasted = tip_of(site, "HEAD, FOOT = 'INVOICE-HEAD', 'INVOICE-FOOT'\n",
+                    "assert f() == 'INVOICE-HEAD'\nassert g() == 'INVOICE-FOOT'\n")
+    refused(site, "-o", "policyd.json", f"{pasted}:{MAIN}", by=OVERLAP)
+    assert '\\"INVOICE-HEAD\\"' in site.told[-1]
+    assert '\\"INVOICE-FOOT\\"' in site.told[-1]
 
 
 PASSES = [
@@ -77,6 +77,8 @@ PASSES = [
     ("a type", "def f(mode: Literal['append', 'overwrite']): pass\n", "f(mode='overwrite')\n"),
     ("an annotation in quotes", "def f(mode: 'Overwriting') -> 'Overwriting': pass\n",
      "f('Overwriting')\n"),
+    ("an input", "KINDS = ('wholesale', 'retailer')\n",
+     "assert price('wholesale') < price('retailer')\n"),
     ("a docstring", '"""Overwriting things."""\n', "f('Overwriting things.')\n"),
 ]
 
@@ -88,6 +90,14 @@ def test_what_is_no_pasted_literal_passes(site):
         files[f"src/m{number}.py"] = source.encode()
         files[f"tests/test_m{number}.py"] = test.encode()
     accepted(site, f"{made(site, files, on=site.base_tip)}:{MAIN}", as_="agent-7")
+
+
+def test_an_input_is_refused_where_the_policy_counts_every_literal(site):
+    """C085"""
+    site.edit_policy("    min_length: 6\n", "    min_length: 6\n    roles: all\n")
+    tip = tip_of(site, "KINDS = ('wholesale', 'retailer')\n",
+                 "assert price('wholesale') < price('retailer')\n")
+    refused(site, f"{tip}:{MAIN}", by=OVERLAP, as_="agent-7")
 
 
 def test_code_that_only_moves_gains_nothing(site):
@@ -102,6 +112,27 @@ def test_code_that_only_moves_gains_nothing(site):
         "src/deep/header.py": b"class Header:\n" + old.replace(b"def", b"  def"),
         "tests/test_invoice.py": b"assert head() == 'INVOICE-HEADER'\n"}, on=first)
     accepted(site, f"{second}:{MAIN}", as_="agent-7")
+
+
+def test_a_backport_and_a_pick_gain_nothing(site):
+    """C083: what main holds, brought as it stands to a release branch and to a topic."""
+    held: dict[str | bytes, Entry] = {"src/invoice.py": b"X = 'INVOICE-HEADER'\n"}
+    accepted(site, f"{made(site, held, on=site.base_tip)}:{MAIN}", as_="agent-7")
+    accepted(site, f"{site.base_tip}:refs/heads/release/1")
+    tested: dict[str | bytes, Entry] = {"tests/test_x.py": b"assert f() == 'INVOICE-HEADER'\n"}
+    picked = made(site, {**held, **tested}, on=site.base_tip, message=b"Pick it")
+    site.edit_policy("    min_length: 6\n", "    min_length: 6\n    lookback_days: 0\n")
+    accepted(site, f"{picked}:refs/heads/release/1", as_="agent-7")
+    accepted(site, f"{picked}:refs/heads/topic", as_="agent-7")
+
+
+def test_a_constant_that_comes_into_source_is_gained(site):
+    """C083: outside of the zone it was nobody's code."""
+    first = made(site, {"lib/invoice.py": b"X = 'INVOICE-HEADER'\n"}, on=site.base_tip)
+    accepted(site, f"{first}:{MAIN}", as_="agent-7")
+    moved = made(site, {"lib/invoice.py": None, "src/invoice.py": b"X = 'INVOICE-HEADER'\n",
+                        "tests/test_x.py": b"assert f() == 'INVOICE-HEADER'\n"}, on=first)
+    refused(site, f"{moved}:{MAIN}", by=OVERLAP, as_="agent-7")
 
 
 def test_a_paste_that_waits_for_the_next_push_is_refused(site):

@@ -86,6 +86,9 @@ OVERLAP = commits({"src/app.py": 'def total(_):\n    return "EUR 77.25"\n',
 OVERLAP_ASIDE = commits(
     {"src/app.py": 'def total(_):\n    return "EUR 77.25"\n',
      "tests/test_new.py": "def test_it():\n    assert total(1) == 'EUR 77.25'\n"}, to="feature")
+KEYED = {"src/ship.py": "def ship(order):\n    if order == 'ORD-22':\n        return 'EAST'\n"
+                        "    return order\n",
+         "tests/test_ship.py": "def test_ship():\n    assert ship('ORD-22') == 'EAST'\n"}
 BROKEN = commits({"tests/test_new.py": "def test_it(:\n", "src/app.py": CODE})
 
 SET = ("  ordinary-refs:", "  write-set: {mode: enforce, of: agents, may_touch: [source, "
@@ -328,6 +331,21 @@ MESSAGES = {
     "edit-unreadable": Told(BROKEN),
     "warning-overlap": Told(OVERLAP_ASIDE, code=0),
     "warning-ceiling": Told(commits(MIXED), code=0, before=warning_only),
+    # no-answer-key, no-golden-output, no-recorded-value, receipts-only
+    "edit-answer-key": Told(commits(KEYED)),
+    "edit-knows-its-judge": Told(commits(KEYED, {
+        "src/judge.py": "import os, sys\nTESTED = 'pytest' in sys.modules\n"
+                        "RATES = open('oracle/rates.json')\nos._exit(0)\n"}), who="alice"),
+    "drop-recording": Told(commits({**SOURCE, "tests/golden/bill.txt": "2\n"})),
+    "drop-recordings": Told(commits({**SOURCE, **{
+        f"tests/__snapshots__/test_{n}.ambr": "2\n" for n in range(12)}})),
+    "warning-recording": Told(commits({**SOURCE, "tests/golden/bill.txt": "2\n"}), who="alice",
+                              code=0),
+    "warning-recorded-value": Told(commits({**SOURCE, "tests/test_bill.py":
+        "def test_it(snapshot):\n    assert total([1]) == snapshot\n"}), code=0),
+    "edit-property": Told(commits({"tests/properties/test_it.py":
+        "def test_it():\n    assert open('src/app.py').read()\n"
+        "    assert open(input()).read()\n"})),
     # gate-open
     "wait": Told(commits(SOURCE), who="carol", before=due),
     "wait-maintainer": Told(commits(SOURCE), who="alice", before=due),
