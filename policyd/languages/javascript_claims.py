@@ -216,8 +216,6 @@ class Claims:
             first, _, last = callee(wanted).rpartition(".")
             if first in ("expect", "jasmine", "sinon.match", "match"):
                 return _LOOSE.get(last, kind)
-        if name in ("property", "toHaveProperty") and wanted is None:
-            return Kind.TRUTH
         return kind
 
     def _cannot_fail(self, kind: Kind, subject: Node, wanted: Node | None, fixed: bool) -> bool:

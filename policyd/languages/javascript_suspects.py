@@ -20,6 +20,8 @@ _RUNNERS = frozenset({"JEST_WORKER_ID", "VITEST", "VITEST_WORKER_ID", "VITEST_PO
 _MODES = frozenset({"NODE_ENV", "MODE", "BABEL_ENV"})
 _GLOBALS = frozenset({"jest", "vi", "vitest", "describe", "it", "expect", "jasmine", "mocha",
                       "beforeEach", "__coverage__", "cy", "Cypress"})
+_GLOBAL_RUNNERS = frozenset(f"{world}.{name}" for world in ("globalThis", "global", "window")
+                            for name in ("jest", "vi", "expect", "it", "describe", "mocha"))
 _EXITS = frozenset({"process.exit", "process.abort", "process.reallyExit", "process._kill",
                     "Deno.exit", "process.kill", "Bun.exit"})
 _PLEASING = frozenset({"valueOf", "toString", "toJSON", "asymmetricMatch", "equals", "isEqual",
@@ -81,8 +83,9 @@ def _sensed(node: Node) -> Iterator[Suspect]:
         inner = node.get("object")
         if inner is not None and inner.kind == "new_expression" and callee(inner).endswith("Error"):
             yield Suspect(Trick.SENSES, node.line, "new Error().stack")
-    elif name in ("globalThis.jest", "globalThis.vi", "global.jest", "globalThis.expect",
-                  "global.it", "globalThis.it", "global.describe", "globalThis.describe"):
+    elif name in _GLOBAL_RUNNERS and not (
+            node.field == "left" and node.parent is not None
+            and node.parent.kind == "assignment_expression"):
         yield Suspect(Trick.SENSES, node.line, name)
 
 
