@@ -36,6 +36,8 @@ class Loss:
     was: Assertion
     line: int | None
     says: str
+    is_stilled: bool = False
+    """Whether it stands where it was, and only cannot fail."""
 
 
 def key_of(claim: Assertion) -> Key:
@@ -155,7 +157,7 @@ def _loss(was: Assertion, after: Sequence[Assertion], fresh: Sequence[Assertion]
     if now is None or (now.kind is was.kind is not Kind.CLOSE and now.types == was.types):
         return Loss(was, None, "loses an assertion")
     if now.kind is Kind.NOTHING:
-        return Loss(was, now.line, "cannot fail any more")
+        return Loss(was, now.line, "cannot fail any more", now.form == was.form)
     if was.kind is now.kind is Kind.CLOSE:
         return Loss(was, now.line, "raises a tolerance")
     if _is_broader(was, now):

@@ -19,6 +19,9 @@ _NUMBER = re.compile(r"\d[\d_.]*")
 _HEAD = re.compile(r"\s*[(=]")
 _NO_WORD = re.compile(r"[\s,]+")
 
+_SHORT = 24
+"""Of a mark in the first line of a rejection."""
+
 LIMITS = (Mark.TIMEOUT, Mark.TOLERANCE, Mark.RERUN)
 """What has an amount: less of it is no weaker."""
 
@@ -88,7 +91,9 @@ def _gained(file: Changed, marker: Marker, count: int, covered: Sequence[Placed]
     if covered and not any(had) and all(
             _is_no_worse(marker, before.on(test, marker)) for test in covered):
         return ""
-    return f"gains {_short(marker)}"
+    was_strict = not _is_strict(marker) and any(
+        _is_strict(one) for side in before.at(file.path, marker) for one in side)
+    return "xfail is strict no more" if was_strict else f"gains {_short(marker)}"
 
 
 def _is_no_worse(marker: Marker, had: Sequence[Marker]) -> bool:
@@ -174,7 +179,7 @@ def _label(marker: Marker) -> str:
 def _short(marker: Marker) -> str:
     """As it was written, without what is in brackets where that is long."""
     says = marker.says.strip().removeprefix("@") or marker.mark.value
-    return says if len(says) <= 30 else _HEAD.split(says)[0][:30]
+    return says if len(says) <= _SHORT else _HEAD.split(says)[0][:_SHORT]
 
 
 def _what(marker: Marker) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from policyd.core import claims
 from policyd.core.content import Changed
-from policyd.core.kin import Kin, Placed, is_on, kin
+from policyd.core.kin import Kin, Placed, is_on, kin, tests_in
 from policyd.core.modules import is_at, is_library
-from policyd.core.sheet import Kind, Mock, Sheet
+from policyd.core.sheet import Kind, Mark, Mock, Sheet
 from policyd.core.testsettings import narrowed
 from policyd.core.values import dataclass
 
@@ -47,8 +47,9 @@ def losses(tests: Sequence[Changed], source: Sequence[Changed],
                        [*(after.test for _, after in found.pairs),
                         *(one.test for one in found.gained)])
     room = claims.Room(found.gained, found.pairs)
+    stilled = _stilled(readable)
     for before, after in found.pairs:
-        yield from _of_pair(before, after, left, room)
+        yield from _of_pair(before, after, left, room, is_stilled=after.nodeid in stilled)
     for one in lost:
         if not (claims.is_still_claimed(one.test, left) or room.takes(one.test, one.test.cases)):
             yield Loss(one.path, one.test.line, f"loses {_bare(one)}", f"was {one.test.name}",
@@ -66,8 +67,17 @@ def unset(files: Sequence[Changed]) -> Iterator[Loss]:
                        (file.path,))
 
 
-def _of_pair(before: Placed, after: Placed, left: claims.Counted, room: claims.Room
-             ) -> Iterator[Loss]:
+def _stilled(files: Sequence[Changed]) -> frozenset[str]:
+    """The tests that a mark keeps from failing, always: rules about marks judge those."""
+    return frozenset(
+        one.nodeid for file in files for one in tests_in(file.path, file.after)
+        for marker in (file.after.markers if file.after is not None else ())
+        if marker.mark in (Mark.SKIP, Mark.XFAIL) and not marker.condition
+        and is_on(one.test.name, marker.on))
+
+
+def _of_pair(before: Placed, after: Placed, left: claims.Counted, room: claims.Room, *,
+             is_stilled: bool) -> Iterator[Loss]:
     was, now = before.test, after.test
     back = tuple(dict.fromkeys((before.path, after.path)))
     if was.assertions and not now.assertions:
@@ -77,6 +87,8 @@ def _of_pair(before: Placed, after: Placed, left: claims.Counted, room: claims.R
                        f"{len(was.assertions)} assertions", now.name, back)
     else:
         for loss in claims.losses(was, now, left):
+            if is_stilled and loss.is_stilled:
+                continue
             yield Loss(after.path, loss.line or now.line, loss.says,
                        f"{now.name} was: {_short(loss.was.form)}", now.name, back)
     if was.uses and not now.uses and not was.assertions and not now.assertions:
