@@ -12,9 +12,11 @@ from policyd.core.errors import CannotJudge
 from policyd.replay.frames import NONCE_BYTES, Call, Ended, Setup, Stream, ending, outcome, request
 from policyd.replay.lanes import Lane
 from policyd.replay.outcome import Break, Broken, Outcome
-from policyd.replay.sandbox import Limits, explained
+from policyd.replay.sandbox import Limits
 
 _PIECE = 1 << 16
+_START_SECONDS = 30.0
+"""Until a runner is ready, on however busy a machine: no time of the candidate's."""
 
 
 class Conversation:
@@ -82,7 +84,8 @@ class Conversation:
         self._unsent = memoryview(request(
             self._calls[index], self._setup, self._nonces[index],
             last=self._asked == len(self._calls), most=self._limits.output_bytes))
-        self._deadline = time.monotonic() + self._limits.wall_seconds
+        seconds = self._limits.wall_seconds if self._stream.is_ready else _START_SECONDS
+        self._deadline = time.monotonic() + seconds
         self._write()
 
     def _write(self) -> None:
@@ -90,11 +93,20 @@ class Conversation:
             while self._unsent:
                 self._unsent = self._unsent[os.write(self._ask, self._unsent) :]
         except BlockingIOError:
-            pass
+            return
         except OSError:
             self._unsent = memoryview(b"")  # nobody reads any more; the end will say why
+        if self._asked == len(self._calls) and self._ask >= 0:
+            os.close(self._ask)
+            self._ask = -1
 
     def _listen(self) -> None:
+        was_ready = self._stream.is_ready
+        self._read()
+        if self._stream.is_ready and not was_ready:
+            self._deadline = time.monotonic() + self._limits.wall_seconds
+
+    def _read(self) -> None:
         try:
             while self._hear >= 0 and self._stream.broken is None:
                 piece = os.read(self._hear, _PIECE)
@@ -107,11 +119,10 @@ class Conversation:
 
     def _finish(self) -> None:
         self._ended = self._lane.ended()
-        self._listen()
+        self._read()
         self._hang_up()
         if not self._stream.is_ready and self._stream.broken is None:
-            raise CannotJudge(explained(
-                self._lane.complaint() or f"it ended with status {self._ended.status}"))
+            raise CannotJudge(self._lane.complaint())
 
     def _hang_up(self) -> None:
         for descriptor in (self._ask, self._hear):

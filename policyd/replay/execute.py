@@ -39,7 +39,7 @@ class Executor:
         self.mode = mode
         self._ground = Ground(tree.absolute(), tuple(roots), python or Interpreter.own(), site,
                               limits or Limits(), hash_seed)
-        self._lanes: list[Lane] = [lane(self._ground, mode) for _ in range(jobs)]
+        self._lanes = [lane(self._ground, mode) for _ in range(jobs)]
         self._strict: Executor | None = None
         if mode is not Mode.NONE and (why := missing()):
             raise CannotJudge(f"there is no sandbox to replay in: {why}")
@@ -94,7 +94,8 @@ class Executor:
                 while waiting and free:
                     at, calls = waiting.popleft()
                     there = free.pop()
-                    setup = self._ground.setup(self.mode, executions=len(calls))
+                    setup = self._ground.setup(
+                        self.mode, lane=self._lanes.index(there), executions=len(calls))
                     running[at] = Conversation(there, calls, setup, self._ground.limits), there
                 wait([talk for talk, _ in running.values()])
                 for at in [at for at, (talk, _) in running.items() if talk.is_over]:

@@ -8,10 +8,11 @@ import signal
 import socket
 import subprocess
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import IO, Protocol
 
 from policyd.core.errors import CannotJudge
+from policyd.replay import seccomp
 from policyd.replay.frames import Ended
 from policyd.replay.sandbox import Ground, Mode, command, explained
 
@@ -32,7 +33,7 @@ class Lane(Protocol):
         """End the job now, and all that it started."""
 
     def complaint(self) -> str:
-        """What the sandbox said when it did not come to life."""
+        """One sentence: why nothing came to life, once the job has ended."""
 
     def close(self) -> None:
         """Leave nothing behind."""
@@ -45,8 +46,15 @@ def lane(ground: Ground, mode: Mode) -> Lane:
 class _Child:
     """A process of ours, and the file that it may complain in until the candidate is there."""
 
-    def __init__(self, words: list[str], descriptors: tuple[int, ...],
-                 environment: dict[str, str]) -> None:
+    def __init__(self, ground: Ground, mode: Mode, arguments: list[str],
+                 descriptors: tuple[int, ...]) -> None:
+        with ExitStack() as open_files:
+            guard = None if mode is Mode.NONE else _call_filter(open_files)
+            kept = descriptors if guard is None else (*descriptors, guard)
+            self._start(command(ground, mode, arguments, guard), kept, ground.environment())
+
+    def _start(self, words: list[str], descriptors: tuple[int, ...],
+               environment: dict[str, str]) -> None:
         self._complaints: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed when read
         try:
             self._process = subprocess.Popen(
@@ -79,6 +87,18 @@ class _Child:
         return text.rpartition("\n")[2]
 
 
+def _call_filter(open_files: ExitStack) -> int | None:
+    """A descriptor to read this machine's filter from, if there is one."""
+    program = seccomp.program(os.uname().machine)
+    if program is None:
+        return None
+    descriptor = os.memfd_create("calls")
+    open_files.callback(os.close, descriptor)
+    os.write(descriptor, program)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
 class ProcessLane:
     """A process for each job, in a sandbox of its own or in none."""
 
@@ -89,8 +109,8 @@ class ProcessLane:
         self._killed = False
 
     def start(self, requests: int, answers: int) -> int:
-        words = command(self._ground, self._mode, [str(requests), str(answers)])
-        self._child = _Child(words, (requests, answers), self._ground.environment())
+        pipes = (requests, answers)
+        self._child = _Child(self._ground, self._mode, [str(pipe) for pipe in pipes], pipes)
         self._killed = False
         return self._child.over
 
@@ -100,6 +120,10 @@ class ProcessLane:
         status, seconds = self._child.bury()
         self._complaint = self._child.complained()
         self._child = None
+        if self._mode is Mode.NONE:
+            self._complaint = f"the runner did not start: {self._complaint or status}"
+        else:
+            self._complaint = explained(self._complaint)
         return Ended(status, self._killed, seconds)
 
     def kill(self) -> None:
@@ -136,13 +160,12 @@ class WarmLane:
     def _made(self) -> socket.socket:
         self._jobs, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            words = command(self._ground, Mode.WARM,
-                            [str(theirs.fileno()), str(self._ground.limits.tmp_bytes)])
-            self._child = _Child(words, (theirs.fileno(),), self._ground.environment())
+            words = [str(theirs.fileno()), str(self._ground.limits.tmp_bytes)]
+            self._child = _Child(self._ground, Mode.WARM, words, (theirs.fileno(),))
         self._jobs.settimeout(_START_SECONDS)
         if self._said() != b"ready":
             self.close()
-            raise CannotJudge(explained(self._complaint))
+            raise CannotJudge(self._complaint)
         return self._jobs
 
     def _said(self) -> bytes:
@@ -176,5 +199,5 @@ class WarmLane:
         if self._child is not None:
             self._child.end()
             self._child.bury()
-            self._complaint = self._child.complained()
+            self._complaint = explained(self._child.complained())
         self._jobs = self._child = None

@@ -87,6 +87,8 @@ def _confine(setup: dict[str, Any], source: int, sink: int) -> tuple[int, int]:
         os.dup2(nothing, standard)
     os.closerange(3, _HIGH)
     os.closerange(_HIGH + 2, 1 << 16)
+    with open("/proc/self/oom_score_adj", "w") as score:
+        score.write("1000")  # when memory is short, this goes first
     for name, value in setup["limits"].items():
         kind = getattr(resource, name)
         hard = resource.getrlimit(kind)[1]

@@ -17,8 +17,9 @@ HARNESS = tuple(Path(__file__).with_name(name) for name in ("runner.py", "wire.p
 
 _LIBRARIES = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib32", "/lib64")
 _DATA = ("/etc/ld.so.cache", "/usr/share/zoneinfo")
-_FIRST_USER = 0x7E000000
+_FIRST_USER = 0x80000000
 """Nobody's: above what distributions, containers and directories of people hand out."""
+_LANES = 16
 
 
 class Mode(Enum):
@@ -41,7 +42,7 @@ class Limits:
     memory_bytes: int = 1 << 30
     """Address space of each process."""
     open_files: int = 64
-    processes: int = 32
+    processes: int = 16
     file_bytes: int = 16 << 20
     tmp_bytes: int = 32 << 20
     output_bytes: int = 1 << 20
@@ -62,7 +63,7 @@ class Ground:
     def environment(self) -> dict[str, str]:
         return {"PYTHONHASHSEED": str(self.hash_seed), "TZ": "UTC", "LC_ALL": "C.UTF-8"}
 
-    def setup(self, mode: Mode, *, executions: int = 1) -> Setup:
+    def setup(self, mode: Mode, *, lane: int = 0, executions: int = 1) -> Setup:
         """What the runner does to itself; `executions` share one process."""
         bare = mode is Mode.NONE
         tree = self.tree if bare else Path("/tree")
@@ -75,24 +76,29 @@ class Ground:
         if not bare:
             limits["RLIMIT_NPROC"] = self.limits.processes
         roots = tuple(str(tree / root) for root in self.roots)
-        return Setup(roots, site, tuple(limits.items()), None if bare else sandbox_user())
+        return Setup(roots, site, tuple(limits.items()), None if bare else sandbox_user(lane))
 
 
-def sandbox_user() -> int | None:
-    """Whom a candidate runs as when policyd is root: another for each process that judges.
+def sandbox_user(lane: int) -> int | None:
+    """Whom a candidate runs as when policyd is root: another for each lane of each judge.
 
     The kernel counts processes by user, and does not count those of root.
     """
-    return _FIRST_USER + os.getpid() if os.geteuid() == 0 else None
+    return _FIRST_USER + os.getpid() * _LANES + lane % _LANES if os.geteuid() == 0 else None
 
 
-def command(ground: Ground, mode: Mode, arguments: list[str]) -> list[str]:
-    """The command that runs the harness with `arguments`; the last words are Python's own."""
+def command(ground: Ground, mode: Mode, arguments: list[str],
+            call_filter: int | None = None) -> list[str]:
+    """The command that runs the harness with `arguments`; the last words are Python's own.
+
+    `call_filter` is a descriptor to read a program of policyd.replay.seccomp from.
+    """
     script = "zygote.py" if mode is Mode.WARM else "runner.py"
     python = [str(ground.python.program), "-I", "-S", "-B"]
     if mode is Mode.NONE:
         return [*python, str(HARNESS[0]), *arguments]
-    return [*bubblewrap(ground, mode), *python, f"/replay/{script}", *arguments]
+    guard = [] if call_filter is None else ["--seccomp", str(call_filter)]
+    return [*bubblewrap(ground, mode), *guard, *python, f"/replay/{script}", *arguments]
 
 
 def bubblewrap(ground: Ground, mode: Mode) -> list[str]:
@@ -103,12 +109,15 @@ def bubblewrap(ground: Ground, mode: Mode) -> list[str]:
              "--clearenv", "--hostname", "sandbox", *_privileges(mode)]
     for name, value in ground.environment().items():
         words += ["--setenv", name, value]
-    words += _python(ground.python)
-    words += ["--ro-bind", str(ground.tree), "/tree"]
-    if ground.site is not None:
-        words += ["--ro-bind", str(ground.site), "/site"]
-    for file in HARNESS:
-        words += ["--ro-bind", str(file), f"/replay/{file.name}"]
+    shown = _shown(ground)
+    for folder in dict.fromkeys(above for _, place in shown for above in _above(place)):
+        words += ["--perms", "0755", "--dir", folder]
+    for source, place in shown:
+        words += ["--ro-bind", source, place]
+    for link in filter(os.path.islink, _LIBRARIES):
+        words += ["--symlink", os.readlink(link), link]
+    for hidden in ground.python.hides():
+        words += ["--tmpfs", str(hidden), "--remount-ro", str(hidden)]
     return [*words, "--proc", "/proc", "--dev-bind", "/dev/null", "/dev/null",
             "--perms", "1777", "--size", str(ground.limits.tmp_bytes), "--tmpfs", "/tmp",
             "--remount-ro", "/", "--chdir", "/tmp"]
@@ -130,21 +139,21 @@ def _privileges(mode: Mode) -> list[str]:
     return [*words, "--cap-add", "CAP_SYS_ADMIN"] if mode is Mode.WARM else words
 
 
-def _python(python: Interpreter) -> list[str]:
-    words = []
-    for library in _LIBRARIES:
-        if os.path.islink(library):
-            words += ["--symlink", os.readlink(library), library]
-        elif os.path.isdir(library):
-            words += ["--ro-bind", library, library]
-    for path in filter(os.path.exists, _DATA):
-        words += ["--ro-bind", path, path]
-    for shown in python.shows():
-        if str(shown) not in _LIBRARIES:
-            words += ["--ro-bind", str(shown), str(shown)]
-    for hidden in python.hides():
-        words += ["--tmpfs", str(hidden), "--remount-ro", str(hidden)]
-    return words
+def _shown(ground: Ground) -> list[tuple[str, str]]:
+    """What there is to read, and where it lies inside."""
+    libraries = [path for path in _LIBRARIES if os.path.isdir(path) and not os.path.islink(path)]
+    python = [str(path) for path in ground.python.shows()]
+    same = dict.fromkeys([*libraries, *filter(os.path.exists, _DATA), *python])
+    shown = [(path, path) for path in same]
+    if ground.site is not None:
+        shown.append((str(ground.site), "/site"))
+    return [*shown, (str(ground.tree), "/tree"),
+            *((str(file), f"/replay/{file.name}") for file in HARNESS)]
+
+
+def _above(place: str) -> list[str]:
+    """The folders that lead to a place, which bubblewrap would make for its own user alone."""
+    return [str(folder) for folder in [*Path(place).parents][-2::-1]] + ["/dev"]
 
 
 def missing() -> str | None:

@@ -18,7 +18,7 @@ _socket = __import__("_socket")
 del sys.path[0], sys.modules["runner"]
 
 _NEWNS, _NEWIPC, _NEWPID = 0x00020000, 0x08000000, 0x20000000
-_NOSUID_NODEV = 2 | 4
+_NOSUID_NODEV, _NOEXEC = 2 | 4, 8
 _PR_SET_DUMPABLE = 4
 _CAPABILITIES_3 = 0x20080522
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -56,15 +56,15 @@ def _enter(jobs: object, own: int, tmp_bytes: int) -> None:
         jobs.close()  # type: ignore[attr-defined]
         os.setsid()
         _done(_libc.unshare(_NEWNS | _NEWIPC))
-        _mount(b"tmpfs", b"/tmp", b"mode=1777,size=%d" % tmp_bytes)
-        _mount(b"proc", b"/proc", None)
+        _mount(b"tmpfs", b"/tmp", _NOSUID_NODEV, b"mode=1777,size=%d" % tmp_bytes)
+        _mount(b"proc", b"/proc", _NOSUID_NODEV | _NOEXEC, None)
         os.chdir("/tmp")
     except BaseException:
         os._exit(71)
 
 
-def _mount(kind: bytes, place: bytes, options: bytes | None) -> None:
-    _done(_libc.mount(kind, place, kind, _NOSUID_NODEV, options))
+def _mount(kind: bytes, place: bytes, flags: int, options: bytes | None) -> None:
+    _done(_libc.mount(kind, place, kind, flags, options))
 
 
 def _drop_privileges() -> None:
