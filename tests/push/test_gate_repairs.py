@@ -35,7 +35,7 @@ from records_made import (
     receipt,
     today,
 )
-from sites import MAIN, Site
+from sites import MAIN, TEST, Site
 
 SOURCE = {"src/app.py": CODE}
 PASTE = {"src/app.py": 'def total(_):\n    return "EUR 77.25"\n',
@@ -222,6 +222,7 @@ def rows(*listed: Mapping[str, object]) -> Callable[[Site], Files]:
     return lambda _: {LEDGER: ledger(*listed)}
 
 
+SKIPPED = "import pytest\n" + TEST.replace("def test_", "@pytest.mark.skip\ndef test_")
 THREE = [in_days(5, name, reason=f"{name} is slow") for name in "abc"]
 RENEWED = [in_days(9, name, reason=f"{name} is still slow") for name in "abc"]
 
@@ -258,6 +259,14 @@ DONE = {
     "a receipt of somebody unknown": Done(
         "recorded-receipts", lambda site: {RECEIPT: receipt(site.base_tip, owner="nobody-here")},
         lambda site: {RECEIPT: receipt(site.base_tip, owner="maintainers")}),
+    "a skip that hides a flake": Done(
+        "unmarked-tests", lambda _: {"tests/test_app.py": SKIPPED, **SOURCE},
+        lambda _: {"tests/test_app.py": TEST, "proposals/flake-app.yaml":
+                   "kind: flake\nnodeid: tests/test_app.py::test_it\nreason: it is slow\n"}),
+    "a longer limit": Done(
+        "unmarked-tests", lambda _: {"setup.cfg": "[tool:pytest]\ntimeout = 9\n"},
+        lambda _: {"setup.cfg": "[tool:pytest]\ntimeout = 3\n"},
+        lambda _: {"setup.cfg": "[tool:pytest]\ntimeout = 3\n"}),
     "a row of somebody unknown": Done(
         "owned-rows", rows(in_days(5, owner="nobody-here")), rows(in_days(5, owner="bob"))),
 }

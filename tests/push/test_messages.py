@@ -66,7 +66,7 @@ from records_made import (
     table,
     today,
 )
-from sites import MAIN, Files, Site
+from sites import MAIN, TEST, Files, Site
 
 from policyd.adapters import gatefiles, repoindex
 from policyd.core.breakglass import Permit
@@ -90,6 +90,10 @@ KEYED = {"src/ship.py": "def ship(order):\n    if order == 'ORD-22':\n        re
                         "    return order\n",
          "tests/test_ship.py": "def test_ship():\n    assert ship('ORD-22') == 'EAST'\n"}
 BROKEN = commits({"tests/test_new.py": "def test_it(:\n", "src/app.py": CODE})
+
+SKIPPED = "import pytest\n" + TEST.replace("def test_", "@pytest.mark.skip\ndef test_")
+WEAKER = TEST.replace(" == total([3, 2, 1])", "")
+LIMITED = "[tool:pytest]\ntimeout = 2\n"
 
 SET = ("  ordinary-refs:", "  write-set: {mode: enforce, of: agents, may_touch: [source, "
        "proposals, \"docs/**\"], may_add: [\"tests/properties/**\"]}\n\n  ordinary-refs:")
@@ -329,6 +333,15 @@ MESSAGES = {
     "edit-overlap": Told(OVERLAP),
     "edit-overlap-lookback": Told(lookback),
     "edit-unreadable": Told(BROKEN),
+    # unmarked-tests, kept-tests
+    "edit-skip": Told(commits({"src/app.py": CODE, "tests/test_app.py": SKIPPED})),
+    "edit-limit": Told(commits({"setup.cfg": "[tool:pytest]\ntimeout = 20\n"}),
+                       before=lambda site: keep(site, {"setup.cfg": LIMITED})),
+    "drop-weaker": Told(commits({"src/app.py": CODE, "tests/test_app.py": WEAKER})),
+    "drop-unmarked": Told(commits({"src/app.py": CODE, "tests/test_app.py": SKIPPED.replace(
+        "total([3, 2, 1])", "total([1, 2, 3])")})),
+    "propose-test": Told(commits({"tests/test_app.py": None})),
+    "apart-tests": Told(commits({"src/app.py": CODE, "tests/test_app.py": None}), who="alice"),
     "warning-overlap": Told(OVERLAP_ASIDE, code=0),
     "warning-ceiling": Told(commits(MIXED), code=0, before=warning_only),
     # no-answer-key, no-golden-output, no-recorded-value, receipts-only

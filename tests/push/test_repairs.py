@@ -42,6 +42,7 @@ from pushes import (
     tagged,
 )
 from records_made import CORPUS, LEASE, LEDGER, ledger
+from sites import TEST
 
 ROWS = {
     "agent mixes in one commit on main": Row(commits(MIXED)),
@@ -155,6 +156,21 @@ ROWS = {
     "maintainer starts a release off main": Row(
         commits({"src/app.py": CODE}, to="release/1"), who="alice", branch="release-1-ID",
         back=(), next="edit"),
+    "agent weakens a test beside code": Row(
+        commits({"src/app.py": CODE, "tests/test_app.py": "", "tests/test_b.py": "b = 1\n"}),
+        kept=("src/app.py", "tests/test_b.py"), back=("tests/test_app.py",), next="edit"),
+    "agent moves a test and weakens it": Row(
+        commits({"src/app.py": CODE, "tests/test_app.py": None, "tests/test_b.py": TEST.replace(
+            " == total([3, 2, 1])", "")}),
+        back=("tests/test_app.py", "tests/test_b.py"), next="edit"),
+    "agent removes a test and nothing else": Row(
+        commits({"tests/test_app.py": None}), kept=(), back=("tests/test_app.py",),
+        next="propose"),
+    "agent weakens a test and writes the oracle": Row(
+        commits({**MIXED, "tests/test_app.py": ""}), back=("tests/test_app.py", ORACLE)),
+    "maintainer weakens a test beside code": Row(
+        commits({"src/app.py": CODE, "tests/test_app.py": ""}), who="alice",
+        kept=("src/app.py", "tests/test_app.py"), back=()),
     "agent brings a maintainer's oracle from a release": Row(
         brought_from_a_release, runs_as="alice", kept=("src/app.py", ORACLE), back=(),
         next="stop"),
