@@ -195,7 +195,7 @@ class Claims:
         wanted = self.meant(given[0]) if given else None
         fixed = matchers.CONSTANT.get(name, "")
         answer = self._answer(wanted) if wanted is not None else fixed
-        kind = self._kind(kind, name, subject, wanted, bool(fixed))
+        kind = self._kind(kind, subject, wanted, fixed=bool(fixed))
         said = [self._spelled(each, numbers) for each in given] or [fixed]
         claim = f"{spelled} {matchers.spelled(name)} {', '.join(said)}".strip()
         against = "snapshot" if matchers.is_snapshot(name) and not answer else (
@@ -206,7 +206,7 @@ class Claims:
             _types(wanted, self._spelled(wanted) if wanted is not None else "")
             if name in matchers.RAISING else ())
 
-    def _kind(self, kind: Kind, name: str, subject: Node | None, wanted: Node | None,
+    def _kind(self, kind: Kind, subject: Node | None, wanted: Node | None, *,
               fixed: bool) -> Kind:
         if subject is not None and self._cannot_fail(kind, subject, wanted, fixed):
             return Kind.NOTHING

@@ -148,8 +148,6 @@ UNREADABLE = [
     (b"x = 1\nx = '\xff'\n", "javascript", 2, "not in UTF-8"),
     ("x = 'aaaa'.repeat(16384)\n" * 300, "javascript", 45, "too much text"),
     ("describe('a', () => {" * 40 + "})" * 40, "javascript", 1, "nested too deeply"),
-    ("function h() {" + "expect(a).toBe(1);" * 500 + "} it('a', () => {" + "h();" * 100 + "})",
-     "javascript", 1, "asserts too many things"),
 ]
 
 
@@ -182,11 +180,11 @@ def test_good_syntax_that_a_grammar_lacks_is_read(dialect: str, source: str) -> 
 
 
 DEEP = {
-    "brackets": "x = " + "[" * 20_000 + "]" * 20_000,
-    "brackets of calls": "f(" * 10_000 + ")" * 10_000,
-    "terms": "x = " + "'a' + " * 10_000 + "'b'",
+    "brackets": "x = " + "[" * 5_000 + "]" * 5_000,
+    "brackets of calls": "f(" * 5_000 + ")" * 5_000,
+    "terms": "x = " + "'a' + " * 5_000 + "'b'",
     "calls": "a" + ".b()" * 5_000,
-    "nots": "x = " + "!" * 20_000 + "1",
+    "nots": "x = " + "!" * 5_000 + "1",
     "functions": "a(() => " * 5_000 + "1" + ")" * 5_000,
     "conditions": "if (" + "a === 'x' && " * 3_000 + "b) { return 1 }",
     "templates": "x = " + "`${" * 5_000 + "1" + "}`" * 5_000,

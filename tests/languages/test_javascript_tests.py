@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from policyd.core.sheet import Keyed, Marker, Sheet, packed, unpacked
+from policyd.languages import javascript_tests
 from policyd.languages.javascript import sheet
+from policyd.languages.literal import Unparseable
 
 
 def read(source: str, dialect: str = "typescript") -> Sheet:
@@ -76,6 +78,13 @@ def test_helpers_of_the_file_count_where_they_are_called() -> None:
     found = read("function check(c, n) { expect(c.total()).toBe(n) }\n"
                  "it('a', () => { check(make(1), 3) })").tests[0].assertions
     assert [(each.line, each.form) for each in found] == [(2, "make(1).total() == 3")]
+
+
+def test_file_that_asserts_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(javascript_tests, "_MOST_ASSERTIONS", 50)
+    source = "function h() { expect(a).toBe(1) }\n" + "it('a', () => { h(); h() })\n" * 30
+    with pytest.raises(Unparseable, match="asserts too many things"):
+        read(source)
 
 
 def test_assertion_tells_what_it_is_held_against() -> None:
