@@ -16,6 +16,7 @@ from policyd.core.policy import Clause, Mode, Settings
 from policyd.core.render import WIDTH, Told, rejection
 from policyd.core.repair import Block
 from policyd.core.rule import Example, Finding, Next, Rule
+from policyd.core.sheet import Role
 from policyd.rules import ALL, BY_ID, OPTIONS
 
 POLICY, = shipped.active().policies
@@ -122,8 +123,8 @@ def test_a_rewrite_without_new_commits_counts_none():
 def test_the_lines_to_change_are_those_of_the_file_that_is_named():
     rule = BY_ID["literal-overlap"]
     given = next(e for e in rule.rejects() if e.title == "the patch's own constant").given
-    pasted = (Occurrence("tests/a.py", 3, "compared"), Occurrence("tests/a.py", 7, "compared"),
-              Occurrence("tests/b.py", 5, "compared"))
+    pasted = tuple(Occurrence(path, line, "compared", Role.ANSWER) for path, line in (
+        ("tests/a.py", 3), ("tests/a.py", 7), ("tests/b.py", 5)))
     gained = {zone: Gained(dict.fromkeys(held.values, pasted) if zone == "tests" else held.values)
               for zone, held in given.updates[0].literals.gained.items()}
     update = replace(given.updates[0], literals=Literals(gained))
