@@ -11,7 +11,14 @@ from policyd.core.sheet import Assertion, Kind, Sample
 from policyd.core.values import dataclass
 from policyd.languages.python_cases import Table, looped
 from policyd.languages.python_claims import NEVER, Claim, claims
-from policyd.languages.python_dead import ends, is_empty, is_quiet, is_suppressing, swallows
+from policyd.languages.python_dead import (
+    MAY_END,
+    ends,
+    is_empty,
+    is_quiet,
+    is_suppressing,
+    swallows,
+)
 from policyd.languages.python_dotted import last_name
 from policyd.languages.python_expecting import RAISING, expected, is_muting, raising
 from policyd.languages.python_helpers import DEEPEST, Helpers, is_fixture, self_of
@@ -31,6 +38,7 @@ MOST_CLAIMS: Final = 2000
 """Of one test; a table of cases that is written out is far below."""
 _MOST_STEPS = 200_000
 """Statements of one file, those of helpers as often as they are called."""
+_SIMPLE = frozenset([ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Pass])
 
 
 class _Place(NamedTuple):
@@ -121,12 +129,26 @@ class Walker:
         pairs: list[tuple[Any, _Place]] = []
         for statement in block:
             pairs.append((statement, place))
-            if not place.hollow and ends(statement, self._ground.dotted):
+            if type(statement) in MAY_END and not place.hollow and ends(
+                    statement, self._ground.dotted):
                 place = place._replace(hollow=True)
         stack += reversed(pairs)
 
     def _take(self, statement: ast.AST, place: _Place, stack: list[tuple[Any, _Place]],
               said: Said) -> None:
+        if type(statement) not in _SIMPLE:
+            self._walk_in(statement, place, stack, said)
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                return
+        self._calls(statement, place, stack, said)
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            _assign(statement, place)
+        elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            place.names.drop(statement.target.id)
+
+    def _walk_in(self, statement: ast.AST, place: _Place, stack: list[tuple[Any, _Place]],
+                 said: Said) -> None:
+        """What is no simple statement, and `assert`."""
         match statement:
             case ast.Assert(test=test):
                 self._note(claims(test, place.names), statement, place, said)
@@ -147,14 +169,6 @@ class Walker:
                     self._push(stack, case.body, place._replace(level=place.level + 1))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._nested(statement, place, stack)
-                return
-            case ast.ClassDef():
-                return
-        self._calls(statement, place, stack, said)
-        if isinstance(statement, ast.Assign | ast.AnnAssign):
-            _assign(statement, place)
-        elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            place.names.drop(statement.target.id)
 
     def _note(self, found: Iterable[Claim], node: Any, place: _Place, said: Said) -> None:
         for claim in found:

@@ -62,8 +62,9 @@ def _told(body: list[ast.stmt], locals_: dict[str, str]) -> list[str]:
         for field in _FIELDS.get(kind, ()):
             child = getattr(node, field, None)
             if child.__class__ is list:
-                stack += reversed(child)
-                stack.append(str(len(child)))
+                if child:
+                    stack += reversed(child)
+                    stack.append(f"{field}{len(child)}")
             elif child.__class__ is str and field in _NAMING and kind in _NAMED:
                 stack.append(ast.Name(child))
             elif child is not None:

@@ -61,6 +61,9 @@ def claims(test: ast.expr, names: Names, *, holds: bool = True) -> Iterator[Clai
         if not stack:
             break
         node, holds = stack.pop()
+        if isinstance(node, ast.Compare) and (holds or len(node.ops) == 1):
+            yield from _compared(node, names, holds)
+            continue
         match node:
             case ast.NamedExpr(value=value) | ast.Call(
                     func=ast.Name(id="bool"), args=[value], keywords=[]):
@@ -69,8 +72,6 @@ def claims(test: ast.expr, names: Names, *, holds: bool = True) -> Iterator[Clai
                 stack.append((operand, not holds))
             case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) is holds:
                 stack += [(value, holds) for value in reversed(values)]
-            case ast.Compare(ops=ops) if holds or len(ops) == 1:
-                yield from _compared(node, names, holds)
             case _:
                 yield _single(node, names, holds)
 

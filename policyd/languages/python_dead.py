@@ -14,6 +14,9 @@ _SAYING = frozenset(["print", "debug", "info", "warning", "warn", "error", "exce
                      "critical", "print_exc", "write", "append", "skip", "xfail", "skipTest"])
 _LEAVING = frozenset(["pytest.skip", "pytest.xfail", "pytest.exit", "pytest.fail", "self.skipTest",
                       "self.fail", "sys.exit", "os._exit", "exit", "quit"])
+_LAST_NAMES = {name.rpartition(".")[2] for name in _LEAVING}
+MAY_END = frozenset([ast.Return, ast.Continue, ast.Break, ast.Raise, ast.Expr, ast.If, ast.With,
+                     ast.AsyncWith])
 
 
 def ends(statement: ast.AST, dotted: Dotted, *, raising: bool = True, depth: int = _DEEPEST
@@ -25,7 +28,7 @@ def ends(statement: ast.AST, dotted: Dotted, *, raising: bool = True, depth: int
         case ast.Raise():
             return raising
         case ast.Expr(value=ast.Call(func=func)):
-            return dotted.of(func) in _LEAVING
+            return last_name(func) in _LAST_NAMES and dotted.of(func) in _LEAVING
         case ast.If(test=test, body=body, orelse=orelse) if depth:
             sure = truth(test)
             first = sure is False or _block_ends(body, dotted, raising, depth - 1)

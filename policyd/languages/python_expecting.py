@@ -57,11 +57,18 @@ _MATCHING = frozenset(["assertRaisesRegex", "assertRaisesRegexp", "assert_raises
 _ANY_TEXT = frozenset(['""', '".*"', '"."', '".+"', '"^"', '"$"', '"^.*$"', '"(.*)"', '".*?"'])
 _ANY_ERROR = frozenset(["Exception", "BaseException"])
 _FAILING = frozenset(["pytest.fail", "self.fail", "unittest.fail"])
+_ATTACHED = frozenset(["check", "verify", "match"])
+_FIRST = "aAfFeEoO"
+"""What the names of asserting calls start with: assert, fail, eq_, ok_."""
 
 
 def expected(call: ast.Call, names: Names, dotted: Dotted) -> Iterator[Claim]:
     """What a call in some statement claims; nothing where it is a call like any other."""
     name = last_name(call.func)
+    if name[:1] not in _FIRST and name not in RAISING and name not in _LINES:
+        if isinstance(call.func, ast.Attribute):
+            yield from _attached(call, call.func, names)
+        return
     plain = name.replace("_", "").lower()
     if name in RAISING:
         yield from _raising_call(call, names, name)
@@ -128,6 +135,8 @@ def _named(call: ast.Call, args: Sequence[ast.expr], names: Names, name: str, pl
 
 def _attached(call: ast.Call, func: ast.Attribute, names: Names) -> Iterator[Claim]:
     """Checks of fixtures and of `expect(...)`, which are called as they like."""
+    if func.attr not in _ATTACHED and not isinstance(func.value, ast.Call | ast.Attribute):
+        return
     owner = last_name(func.value)
     if func.attr in ("check", "verify") and ("regression" in owner or "snapshot" in owner):
         yield _recorded(call.args, names, finished(names.spelled(call)))

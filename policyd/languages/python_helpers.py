@@ -47,14 +47,15 @@ class Helpers:
 
     def called(self, call: ast.Call, scope: Scope, owner: Scope | None) -> Scope | None:
         """The function of the file that a call in a scope calls. `owner`: what `self` is of."""
-        match call.func:
-            case ast.Name(id=name) if name not in scope.stored:
-                return self.functions.get(name)
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if owner and (
-                    name in ("self", "cls", self_of(scope))):
-                return self.methods(owner).get(attr)
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in self.classes:
-                return self.methods(self.classes[name]).get(attr)
+        func = call.func
+        if isinstance(func, ast.Name):
+            return self.functions.get(func.id) if func.id not in scope.stored else None
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+            name = func.value.id
+            if owner is not None and (name in ("self", "cls") or name == self_of(scope)):
+                return self.methods(owner).get(func.attr)
+            if name in self.classes:
+                return self.methods(self.classes[name]).get(func.attr)
         return None
 
     def asserts(self, scope: Scope, owner: Scope | None, depth: int = DEEPEST) -> bool:

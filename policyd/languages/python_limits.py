@@ -36,6 +36,14 @@ class Limits:
         self._dotted = dotted
         self._names = names
         self._tests = tests
+        self._limits: dict[str, bool] = {}
+        """Whether a keyword is a limit of time, by its name."""
+
+    def _is_limit(self, name: str) -> bool:
+        known = self._limits.get(name)
+        if known is None:
+            known = self._limits[name] = _TIMEOUT.search(name) is not None
+        return known
 
     def found(self) -> Iterator[Marker]:
         is_testing = bool(self._tests)
@@ -78,14 +86,14 @@ class Limits:
         yield Marker(mark, value.lineno, on, bounded(ascii_name(name)), "", amount)
 
     def _call(self, call: ast.Call, scope: Scope, ons: Sequence[str]) -> Iterator[Marker]:
-        if not call.keywords and last_name(call.func) not in _LAST_NAMES:
+        given = [(one.value, one.arg) for one in call.keywords
+                 if one.arg and self._is_limit(one.arg)]
+        if not given and last_name(call.func) not in _LAST_NAMES:
             return
         whole = self._dotted.of(call.func)
         position = _WAITING.get(whole)
-        given = [(call.args[position], "")] if position is not None and len(
-            call.args) > position else []
-        given += [(one.value, one.arg) for one in call.keywords
-                  if one.arg and _TIMEOUT.search(one.arg)]
+        if position is not None and len(call.args) > position:
+            given.append((call.args[position], ""))
         for node, name in given:
             if ".mark." in whole or whole.endswith("settings"):
                 continue

@@ -11,7 +11,7 @@ from policyd.languages.literal import bounded
 from policyd.languages.python_conditions import Conditions
 from policyd.languages.python_dotted import Dotted, ascii_name, last_name
 from policyd.languages.python_helpers import Helpers, is_fixture
-from policyd.languages.python_marks import Effect, Marks
+from policyd.languages.python_marks import UNITTEST, Effect, Marks
 from policyd.languages.python_outline import FIELDS, Outline, Scope
 from policyd.languages.python_skips import Skips
 
@@ -19,6 +19,7 @@ _DEEPEST: Final = 3
 _SET_UP: Final = frozenset([
     "setUp", "setUpClass", "asyncSetUp", "setup_method", "setup_class", "setUpTestData", "setup",
     "tearDown", "tearDownClass", "teardown_method", "teardown_class"])
+_DEFINING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class _On(NamedTuple):
@@ -110,18 +111,19 @@ class Markers:
 
     def _statements(self, scope: Scope) -> None:
         for statement in scope.statements:
-            effects = list(self._skips.of(statement))
-            if _set_name(statement) == "pytestmark":
-                effects += self._named_marks(getattr(statement, "value", None))
-            elif not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                for call in self._outline.calls.get(id(statement), ()):
-                    effects += self._given_marks(call)
-            if effects:
-                self._put(effects, scope)
+            calls = self._outline.calls.get(id(statement), ())
+            if calls or isinstance(statement, ast.Raise):
+                effects = [*self._skips.of(statement)]
+                if type(statement) not in _DEFINING:
+                    effects += [one for call in calls for one in self._given_marks(call)]
+                if effects:
+                    self._put(effects, scope)
+            if not scope.is_function and _set_name(statement) == "pytestmark":
+                self._put(list(self._named_marks(getattr(statement, "value", None))), scope)
 
     def _given_marks(self, call: ast.Call) -> Iterator[Effect]:
         """`unittest.skip(...)(function)`, and `marks=` by a name."""
-        if self._dotted.of(call.func).startswith("unittest."):
+        if last_name(call.func) in UNITTEST and self._dotted.of(call.func).startswith("unittest."):
             yield from self._marks.decorated(call)
         for keyword in call.keywords:
             if keyword.arg == "marks":

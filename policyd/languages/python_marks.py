@@ -18,7 +18,7 @@ _SAYS: Final = re.compile(
     r"only_?(on|if)|unless", re.IGNORECASE)
 _OWN_MARKS: Final = re.compile(r"skip|xfail|flaky|rerun|quarantine|disabled", re.IGNORECASE)
 _RERUNS = ("reruns", "max_runs", "retries", "times", "n", "tries")
-_UNITTEST: Mapping[str, Mark] = {
+UNITTEST: Mapping[str, Mark] = {
     "skip": Mark.SKIP, "skipIf": Mark.SKIP, "skipUnless": Mark.SKIP,
     "expectedFailure": Mark.XFAIL}
 _ONLY_UNITTEST = frozenset(["skipIf", "skipUnless", "expectedFailure"])
@@ -63,7 +63,7 @@ class Marks:
         func = call.func if call is not None else node
         whole = self._dotted.of(func)
         name = whole.rpartition(".")[2]
-        if (whole.startswith("unittest.") and name in _UNITTEST) or name in _ONLY_UNITTEST:
+        if (whole.startswith("unittest.") and name in UNITTEST) or name in _ONLY_UNITTEST:
             yield from self._of_unittest(name, call, node.lineno)
         elif whole.partition(".")[0] in ("pytest", "unittest"):
             return
@@ -118,7 +118,7 @@ class Marks:
                 return
             condition = depends
             says += f"({told(tests[0], self._names.texts)})"
-        yield Effect(_UNITTEST[name], line, says, condition)
+        yield Effect(UNITTEST[name], line, says, condition)
 
     def _rerun(self, says: str, call: ast.Call | None, line: int) -> Effect:
         nodes = [one.value for one in call.keywords if one.arg in _RERUNS] if call else []

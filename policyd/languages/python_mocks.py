@@ -14,6 +14,7 @@ from policyd.languages.python_outline import Outline, Scope
 UNKNOWN: Final = "*"
 _PATCHING: Final = frozenset(["patch", "object", "dict", "multiple", "setattr", "delattr",
                               "setitem", "delitem"])
+_DEFINING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Mocks:
@@ -44,12 +45,14 @@ class Mocks:
         return [""]
 
     def _statement(self, statement: ast.AST, scope: Scope, ons: Sequence[str]) -> Iterator[Mock]:
-        if isinstance(statement, ast.Assign) and scope.is_function:
+        if type(statement) is ast.Assign and scope.is_function:
             for target in statement.targets:
-                yield from self._assigned(target, ons)
-        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if not isinstance(target, ast.Name):
+                    yield from self._assigned(target, ons)
+        if type(statement) not in _DEFINING:
             for call in self._outline.calls.get(id(statement), ()):
-                yield from self._called(call, ons)
+                if last_name(call.func) in _PATCHING:
+                    yield from self._called(call, ons)
 
     def _assigned(self, target: ast.expr, ons: Sequence[str]) -> Iterator[Mock]:
         """`app.total = ...` for a module that is imported, and `sys.modules[...] = ...`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from policyd.languages.python_dotted import Dotted
@@ -23,6 +23,7 @@ class Needs:
         self._helpers = helpers
         self._dotted = dotted
         self._own: dict[int, frozenset[str]] = {}
+        self._around: dict[int, Sequence[Scope]] = {}
         self._constants = _constants(outline)
         self._always = [scope for scope in helpers.functions.values() if scope.name in (
             "setUpModule", "setup_module", "setup_function") or _runs_by_itself(scope)]
@@ -31,7 +32,7 @@ class Needs:
         """`shop.app` and `shop.app.total`, in order of the alphabet."""
         found: set[str] = set()
         seen: set[str] = set()
-        waiting = [scope, *self._set_up(owner)]
+        waiting = [scope, *self._always, *self._set_up(owner)]
         visited = {id(one) for one in waiting}
         while waiting and len(visited) < _MOST:
             one = waiting.pop()
@@ -72,12 +73,15 @@ class Needs:
             if name in held:
                 yield from _first_time(held[name], visited)
 
-    def _set_up(self, owner: Scope | None) -> Iterator[Scope]:
-        yield from self._always
-        if owner is not None:
-            for name, scope in self._helpers.methods(owner).items():
-                if name in _SET_UP or _runs_by_itself(scope):
-                    yield scope
+    def _set_up(self, owner: Scope | None) -> Sequence[Scope]:
+        """The methods of a class that run before and after each of its tests."""
+        if owner is None:
+            return ()
+        if id(owner) not in self._around:
+            self._around[id(owner)] = [
+                scope for name, scope in self._helpers.methods(owner).items()
+                if name in _SET_UP or _runs_by_itself(scope)]
+        return self._around[id(owner)]
 
 
 def _first_time(scope: Scope, visited: set[int]) -> Iterator[Scope]:

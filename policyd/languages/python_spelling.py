@@ -59,8 +59,12 @@ def spelled(node: ast.AST, names: Mapping[str, str] = _NONE) -> str:
             stack.append(names.get(item.id) or ascii_name(item.id))
         elif kind is ast.Constant:
             stack.append(constant_form(item.value))
+        elif kind is ast.Attribute:
+            stack += ("." + ascii_name(item.attr), item.value)
         else:
-            stack += reversed(_SPELLERS.get(kind, _other)(item))
+            pieces = _SPELLERS.get(kind, _other)(item)
+            pieces.reverse()
+            stack += pieces
     return "".join(done)
 
 
@@ -106,11 +110,11 @@ def _listed(items: Sequence[Any], between: str = ", ") -> Pieces:
     return pieces[:-1]
 
 
-def _attribute(node: ast.Attribute) -> Pieces:
-    return [node.value, "." + ascii_name(node.attr)]
-
-
 def _call(node: ast.Call) -> Pieces:
+    if not node.keywords:
+        if len(node.args) == 1:
+            return [node.func, "(", node.args[0], ")"]
+        return [node.func, "(", *_listed(node.args), ")"]
     named = sorted(node.keywords, key=lambda one: one.arg or "~")
     return [node.func, "(", *_listed([*node.args, *named]), ")"]
 
@@ -244,7 +248,7 @@ def _other(node: Any) -> Pieces:
 
 
 _SPELLERS: Mapping[type, Callable[[Any], Pieces]] = {
-    ast.Attribute: _attribute, ast.Call: _call, ast.keyword: _keyword, ast.List: _row,
+    ast.Call: _call, ast.keyword: _keyword, ast.List: _row,
     ast.Tuple: _row, ast.Set: _set, ast.Dict: _dict, ast.BinOp: _binary, ast.UnaryOp: _unary,
     ast.BoolOp: _bool, ast.Compare: _compare, ast.Subscript: _subscript, ast.Slice: _slice,
     ast.IfExp: _condition, ast.Lambda: _lambda, ast.arguments: _arguments,

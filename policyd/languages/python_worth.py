@@ -40,6 +40,9 @@ _PLAIN = frozenset([
 
 _CONTAINERS = frozenset(["list", "dict", "set", "deque", "defaultdict", "Counter", "OrderedDict",
                          "bytearray", "Queue", "SimpleQueue"])
+_SURE = frozenset([ast.List, ast.Tuple, ast.Set, ast.Dict, ast.JoinedStr, ast.Lambda, ast.BoolOp,
+                   ast.GeneratorExp, ast.NamedExpr, ast.UnaryOp])
+"""What may be true, or false, whatever is in it."""
 _UNKNOWN_NAME = (NAMED, "name")
 
 
@@ -91,6 +94,14 @@ class Ground:
         self.returned: dict[str, ast.expr] = {}
         """What functions of the file without parameters, fixtures too, return and do no more."""
         self._known: dict[str, Worth | None] = {}
+        self._knowable: frozenset[str] | None = None
+
+    @property
+    def knowable(self) -> frozenset[str]:
+        """The names that `known` may know."""
+        if self._knowable is None:
+            self._knowable = frozenset(self.dotted.assigned) | frozenset(self.returned)
+        return self._knowable
 
     def known(self, name: str) -> Worth | None:
         """What a name of the module is worth, where that is known before the test runs."""
@@ -126,7 +137,7 @@ class Names:
 
     def know(self, names: set[str]) -> None:
         """Take in what the module knows of names that are not the function's own."""
-        for name in names:
+        for name in names & self.ground.knowable:
             if name not in self.texts and (worth := self.ground.known(name)) is not None:
                 self.put(name, worth)
 
@@ -172,12 +183,13 @@ class Names:
         answer = self.answer(node)
         if answer:
             return Worth(text, CONSTANT, "literal", answer, truth(node), node)
+        sure = truth(node) if type(node) in _SURE else None
         weight, against = self._weighed(node)
         if against == "file" and "tmp" in text:
             weight, against = WORKED_OUT, "call"
         if weight == MADE and isinstance(node, ast.Call) and len(node.args) == 1:
             answer = self.answer(node.args[0])
-        return Worth(text, weight, against, answer, truth(node), node)
+        return Worth(text, weight, against, answer, sure, node)
 
     def _weighed(self, node: Any) -> tuple[int, str]:
         """The heaviest of what the expression is made of."""
