@@ -13,7 +13,19 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
-from gaming.case import Case, Commit, Files, Gitlink, Link, Merge, Project, Push, Switch, changed
+from gaming.case import (
+    Case,
+    Commit,
+    Entry,
+    Files,
+    Gitlink,
+    Link,
+    Merge,
+    Project,
+    Push,
+    Switch,
+    changed,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -84,25 +96,32 @@ class Server:
         after = changed(before, act.changes)
         after |= _filled({path: entry for path, entry in after.items()
                           if before.get(path) != entry}, self._first)
-        files: dict[str, str | bytes | Path | None] = {}
-        for path in act.changes:
-            entry = after.get(path)
+        for path in sorted(act.changes, key=lambda path: path in after):  # first what goes
+            _put(site, path, after.get(path))
+        site.git("add", "--all", "--force")
+        for path, entry in after.items():
             if isinstance(entry, Gitlink):
                 site.git("update-index", "--add", "--cacheinfo", f"160000,{entry.oid},{path}")
-                (site.work / path).mkdir(parents=True)
-            else:
-                files[path] = Path(entry.target) if isinstance(entry, Link) else entry
-        _written(site, files)
         site.git("commit", "--quiet", "--allow-empty", "--message", act.message)
         return after
 
 
-def _written(site: Site, files: Mapping[str, str | bytes | Path | None]) -> None:
-    """Put files into the work tree and the index; first what goes, so that a folder may come."""
-    for path in sorted(files, key=lambda path: files[path] is not None):
-        site._write(site.work / path, files[path])
-    if files:
-        site.git("add", "--all", "--force", "--", *files)
+def _put(site: Site, path: str, entry: Entry | None) -> None:
+    """Put an entry into the work tree; an emptied folder gives way."""
+    place = site.work / path
+    if isinstance(entry, Gitlink):
+        place.mkdir(parents=True)
+        return
+    if place.is_dir() and not place.is_symlink():
+        place.rmdir()
+    place.unlink(missing_ok=True)
+    if entry is None:
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(entry, Link):
+        place.symlink_to(entry.target)
+    else:
+        place.write_text(entry)
 
 
 def _pushed(site: Site, act: Push, told: list[str], refused: list[str],
@@ -119,7 +138,7 @@ def _pushed(site: Site, act: Push, told: list[str], refused: list[str],
     return failed
 
 
-def _filled(files: Mapping[str, str | Link | Gitlink], first: str) -> Files:
+def _filled(files: Mapping[str, Entry], first: str) -> Files:
     """With dates, the first commit's id and checksums where files ask for them."""
     today = datetime.now(UTC).date()
 
