@@ -28,6 +28,8 @@ class Call:
             raise ValueError(f"{self.entry!r} is no entry point of the form module:function")
         if not self.data.startswith(b"["):
             raise ValueError("an input is an encoded list: the arguments in their order")
+        if len(self.data) > wire.MAX_BYTES:
+            raise ValueError(f"an input of more than {wire.MAX_BYTES} bytes")
 
 
 @dataclass(frozen=True, slots=True)

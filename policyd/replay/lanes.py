@@ -151,10 +151,15 @@ class WarmLane:
         self._killed = False
 
     def start(self, requests: int, answers: int) -> int:
-        jobs = self._jobs or self._made()
         self._killed = False
-        descriptors = array.array("i", [requests, answers])
-        jobs.sendmsg([b"job"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
+        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [requests, answers]))
+        jobs = self._jobs or self._made()
+        try:
+            jobs.sendmsg([b"job"], [rights])
+        except OSError:  # it died since: somebody, or the kernel, was short of memory
+            self.close()
+            jobs = self._made()
+            jobs.sendmsg([b"job"], [rights])
         return jobs.fileno()
 
     def _made(self) -> socket.socket:
@@ -179,6 +184,7 @@ class WarmLane:
         told = b"" if self._killed else self._said()
         if told:
             status, seconds = told.split()
+            self._complaint = f"the sandbox let nobody in: status {int(status)}"
             return Ended(int(status), False, float(seconds))
         killed = self._killed
         self.close()

@@ -24,8 +24,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing typing would cost a runner as much as a call
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
 MAX_DEPTH = 200
 MAX_BYTES = 1 << 20
@@ -131,7 +134,7 @@ class _Writer:
             parts = [self.text(item, depth + 1) for item in value]
             if kind is set or kind is frozenset:
                 parts = self._sorted(parts)
-        self._left -= len(parts)
+        self._left -= max(len(parts) - 1, 0)
         self._afford(0)
         self._above.discard(id(value))
         inner = f"[{','.join(parts)}]"
@@ -154,6 +157,7 @@ class _Writer:
         module, parts = _FOREIGN.get(name, ("", None))
         if parts is None or getattr(sys.modules.get(module), name, None) is not kind:
             raise Unsendable(f"a {kind.__module__}.{kind.__qualname__}"[:200])
+        self._spent(f'{{"{name}":}}')
         return f'{{"{name}":{self.text(parts(value), depth + 1)}}}'
 
 

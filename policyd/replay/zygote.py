@@ -55,6 +55,7 @@ def _enter(jobs: object, own: int, tmp_bytes: int) -> None:
         os.close(own)
         jobs.close()  # type: ignore[attr-defined]
         os.setsid()
+        _done(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0))  # or /proc/self would belong to root
         _done(_libc.unshare(_NEWNS | _NEWIPC))
         _mount(b"tmpfs", b"/tmp", _NOSUID_NODEV, b"mode=1777,size=%d" % tmp_bytes)
         _mount(b"proc", b"/proc", _NOSUID_NODEV | _NOEXEC, None)
