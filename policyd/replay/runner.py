@@ -1,6 +1,6 @@
 """The only code beside the candidate: reads requests, calls one function, writes one frame each.
 
-A script of its own, run by `python -I -S -B`; policyd never imports it and believes nothing of
+A script of its own, run by a bare Python; policyd never imports it and believes nothing of
 what it writes. It imports what it needs before the candidate, and holds one input at a time.
 """
 

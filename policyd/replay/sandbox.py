@@ -20,6 +20,8 @@ _DATA = ("/etc/ld.so.cache", "/usr/share/zoneinfo")
 _FIRST_USER = 0x80000000
 """Nobody's: above what distributions, containers and directories of people hand out."""
 _LANES = 16
+_BARE = ("-s", "-P", "-S", "-B")
+"""As -I, which would ignore PYTHONHASHSEED too: the environment holds nothing but what is ours."""
 
 
 class Mode(Enum):
@@ -94,7 +96,7 @@ def command(ground: Ground, mode: Mode, arguments: list[str],
     `call_filter` is a descriptor to read a program of policyd.replay.seccomp from.
     """
     script = "zygote.py" if mode is Mode.WARM else "runner.py"
-    python = [str(ground.python.program), "-I", "-S", "-B"]
+    python = [str(ground.python.program), *_BARE]
     if mode is Mode.NONE:
         return [*python, str(HARNESS[0]), *arguments]
     guard = [] if call_filter is None else ["--seccomp", str(call_filter)]

@@ -1,5 +1,6 @@
 #!/bin/sh
-# install.sh PYTHON: what the tests of real servers need, from the distribution and from PyPI.
+# install.sh PYTHON: what the tests of real servers and of sandboxes need, from the distribution
+# and from PyPI.
 # Prints in one line why something stays absent. That is no failure: those tests are left out.
 set -u
 cd "$(dirname "$0")" || exit
@@ -28,6 +29,7 @@ absent() {
 		spawn-fcgi spawn-fcgi
 		htpasswd apache2-utils
 		gitolite gitolite3
+		bwrap bubblewrap
 	EOF
 }
 
