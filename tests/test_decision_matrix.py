@@ -140,7 +140,7 @@ RED_JOB = [
      "agent-7", [CODE | LOOSER], ("kept-rows", WRITERS, APART)),
     ("the agent edits the relation alone", "agent-7", [LOOSER], ("kept-rows", WRITERS)),
     ("the agent switches the collection of relations off",
-     "agent-7", [COLLECT], (WRITERS,)),
+     "agent-7", [COLLECT], (WRITERS, "unmarked-tests")),
     ("the agent quarantines a test beside its patch",
      "agent-7", [CODE | FROZEN], (WRITERS, APART)),
     ("an HTTP test frozen by its owner, alone", "alice", [FROZEN], ()),

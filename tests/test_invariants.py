@@ -261,7 +261,7 @@ def test_2_a_list_of_literals_counts_from_the_next_push(court):
     listed = court.commit({("oracle", "allow-literals.txt"): "EUR 77.25\n"})
     pasted = court.commit({
         ("src", "app.py"): "def total():\n    return 'EUR 77.25'\n",
-        ("tests", "test_app.py"): "def test_it():\n    assert total() == 'EUR 77.25'\n"}, listed)
+        ("tests", "test_new.py"): "def test_it():\n    assert total() == 'EUR 77.25'\n"}, listed)
     assert "literal-overlap" in rules_of(court.push("alice", main=pasted))
     assert court.push("alice", main=listed).code == 0
     assert court.push("alice", main=pasted).code == 0

@@ -1,15 +1,16 @@
 """Tests gain no mark that takes their edge off: a flake is a dated row, not a mark.
 
 Looked at are the tests and the wiring that the net change touches, and the settings of test
-runners. Marks are: skips and expected failures, in whatever way they are written; reruns; limits
-of time and of difference that are raised, or that are not known any more; and what keeps a test
-from being found. A mark is not gained where its test was only moved or renamed with it, or where
-another guarded branch has it. A lower limit passes, and so does the first limit of a test, unless
+runners. Marks are: skips and expected failures, in whatever way they are written; reruns; limits of
+time and of difference that are raised, or that are not known any more; and what keeps a test from
+being found. A mark is not gained where its test was only moved or renamed with it, or where another
+guarded branch has it. A lower limit passes, and so does the first limit of a test, unless
 `usual_timeout` says what holds without one. A skip or an expected failure passes under one of
-`conditions`. A mark on a test with a row of the ledger or the quarantine that the target branch
-holds already passes; a row about one set of parameters excuses no whole test. A file that cannot
-be read is refused, unless it could not be read before. The first push of all gains nothing, and a
-maintainer's push without source may say what is collected.
+`conditions`, or where one of `packages` is missing. A mark on a test with a row of the ledger or
+the quarantine that the target branch holds already passes; a row about one set of parameters
+excuses no whole test. A file that cannot be read is refused, unless it could not be read before.
+The first push of all gains nothing, and a maintainer's push without source may say what is
+collected.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from policyd.core.sheet import Mark, Marker, Setting, Sheet, Test
 from policyd.core.testsettings import loosened
 from policyd.core.values import dataclass
 
-_CONDITIONS = ("platform", "version", "package")
+_CONDITIONS = ("platform", "version")
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]{1,40}")
 
 
@@ -42,7 +43,7 @@ class Options:
     `wiring`: the zone of what decides how tests run.
     `source`: the zone of the code that they test.
     `settings`: globs of the files in which test runners are set.
-    `conditions`: what a skip or an expected failure may depend on: platform, version, package.
+    `conditions`: what a skip or an expected failure may depend on: platform, version.
     `packages`: the optional packages of the project: a test may skip itself where one is missing.
     `usual_timeout`: the seconds after which a test without a limit ends; 0 where none holds.
     """
@@ -79,8 +80,8 @@ class Options:
     def lets(self, marker: Marker) -> bool:
         """Whether a mark may stay for what it depends on."""
         kind, _, package = marker.condition.partition(":")
-        return (marker.mark in (Mark.SKIP, Mark.XFAIL) and kind in self.conditions
-                and (kind != "package" or package in self.packages))
+        return marker.mark in (Mark.SKIP, Mark.XFAIL) and (
+            kind in self.conditions or (kind == "package" and package in self.packages))
 
 
 def check(given: Situation, options: Options) -> Iterator[Finding]:
@@ -151,7 +152,7 @@ def _finding(update: Update, places: tuple[Place, ...], options: Options) -> Fin
 
 
 def _passing(options: Options) -> tuple[str, ...]:
-    names = [name for name in options.conditions if name != "package" or options.packages]
+    names = (*options.conditions, *(("a missing package",) if options.packages else ()))
     return (f"these conditions pass unmarked: {', '.join(names)}",) if names else ()
 
 

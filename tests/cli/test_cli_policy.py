@@ -45,9 +45,15 @@ class Renewals:
     bulk: int
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    conditions: tuple[str, ...]
+    packages: tuple[str, ...]
+
+
 OPTIONS = {"separate-authorship": Apart, "protected-writers": Writers, "literal-overlap": Literals,
-           "bounded-renewals": Renewals, **dict.fromkeys([
-               "ordinary-refs", "ordinary-tree", "gate-open", "valid-records", "kept-rows",
+           "bounded-renewals": Renewals, "unmarked-tests": Marks, **dict.fromkeys([
+               "kept-tests", "ordinary-refs", "ordinary-tree", "gate-open", "valid-records", "kept-rows",
                "bare-seeds", "recorded-receipts", "owned-rows", "no-answer-key",
                "no-golden-output", "no-recorded-value", "receipts-only"], Nothing)}
 RULES = {id_: Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()),
