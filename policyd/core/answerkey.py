@@ -94,7 +94,12 @@ def _sample_of(keyed: Keyed, asked: Sequence[_Asked]) -> _Asked | None:
 
 
 def is_pair(keyed: Keyed) -> bool:
-    """Whether input and result say something; a word and one character are a code."""
+    """Whether input and result say something; a word and one character are a code.
+
+    Nobody asks by chance for two texts that are no words, whatever the result is.
+    """
+    if sum(_is_telling(value) and not _is_common(value) for value in set(keyed.given)) > 1:
+        return True
     if all(map(_is_trivial, keyed.given)) or _is_trivial(keyed.result):
         return False
     return len(_plain(keyed.result)) > 1 or not all(map(_WORD.fullmatch, keyed.given))

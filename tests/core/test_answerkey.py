@@ -94,3 +94,10 @@ def test_all_that_a_branch_asks_for_has_to_be_given():
     telling = Changed("src/a.py", (), Sheet(keyed=(Keyed(2, ("10", '"EURO"'), '"ten"'),)))
     asked = Sample(2, ("10", '"EURO"', "7"), '"ten"')
     assert [one.sample for one in answers([telling], {"t": (asked,)})] == [asked]
+
+
+def test_two_inputs_that_are_no_words_need_no_telling_result():
+    keyed = Keyed(2, ('"1.0.0-a.2"', '"1.0.0-a.10"'), "1")
+    for given, is_key in ((keyed.given, True), (('"fast"', '"slow"'), False)):
+        file = Changed("src/a.py", (), Sheet(keyed=(Keyed(2, given, "1"),)))
+        assert bool(list(answers([file], {"t": (Sample(1, given, "1"),)}))) is is_key
