@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from policyd.core.sheet import Assertion, Kind, Sample
 from policyd.core.values import dataclass
 from policyd.languages.python_cases import Table, looped
-from policyd.languages.python_claims import NEVER, Claim, claims
+from policyd.languages.python_claims import Claim, claims
 from policyd.languages.python_dead import (
     MAY_END,
     ends,
@@ -20,19 +20,11 @@ from policyd.languages.python_dead import (
     swallows,
 )
 from policyd.languages.python_dotted import last_name
-from policyd.languages.python_expecting import RAISING, expected, is_muting, raising
-from policyd.languages.python_helpers import DEEPEST, Helpers, is_fixture, self_of
+from policyd.languages.python_expecting import FAILING, RAISING, expected, is_muting, raising
+from policyd.languages.python_helpers import DEEPEST, Helpers, is_fixture
 from policyd.languages.python_outline import Outline, Scope
-from policyd.languages.python_spelling import held, local, spelled
-from policyd.languages.python_worth import (
-    NAMED,
-    WORKED_OUT,
-    Ground,
-    Names,
-    Worth,
-    starts_empty,
-    truth,
-)
+from policyd.languages.python_spelling import held, spelled
+from policyd.languages.python_worth import Ground, Names, starts_empty, truth
 
 MOST_CLAIMS: Final = 2000
 """Of one test; a table of cases that is written out is far below."""
@@ -82,6 +74,7 @@ class Walker:
         self._helpers = helpers
         self._ground = ground
         self._left = _MOST_STEPS
+        self._ends: dict[int, bool] = {}
 
     def said(self, scope: Scope, owner: Scope | None, free: Iterable[str]) -> Said:
         """What a test claims. `free`: its parameters that only its own table knows."""
@@ -102,8 +95,8 @@ class Walker:
     def _names(self, scope: Scope) -> Names:
         names = Names(self._ground, scope)
         names.know(scope.names)
-        if name := self_of(scope):
-            names.texts[name] = "self"
+        if scope.self_name:
+            names.texts[scope.self_name] = "self"
         for name in scope.params:
             known = self._ground.known(name) if name in self._ground.returned else None
             if known is not None and name not in scope.stored and name not in scope.changed:
@@ -129,10 +122,15 @@ class Walker:
         pairs: list[tuple[Any, _Place]] = []
         for statement in block:
             pairs.append((statement, place))
-            if type(statement) in MAY_END and not place.hollow and ends(
-                    statement, self._ground.dotted):
+            if type(statement) in MAY_END and not place.hollow and self._is_end(statement):
                 place = place._replace(hollow=True)
         stack += reversed(pairs)
+
+    def _is_end(self, statement: ast.AST) -> bool:
+        known = self._ends.get(id(statement))
+        if known is None:
+            known = self._ends[id(statement)] = ends(statement, self._ground.dotted)
+        return known
 
     def _take(self, statement: ast.AST, place: _Place, stack: list[tuple[Any, _Place]],
               said: Said) -> None:
@@ -215,7 +213,7 @@ class Walker:
         params = [one.arg for one in (*args.posonlyargs, *args.args)]
         for name, default in zip(reversed(params), reversed(args.defaults), strict=False):
             names.put(name, place.names.worth(default))
-        is_method = isinstance(call.func, ast.Attribute) and bool(self_of(helper)) and not any(
+        is_method = isinstance(call.func, ast.Attribute) and bool(helper.self_name) and not any(
             last_name(node) == "staticmethod" for node in helper.node.decorator_list)
         for name, given in zip(params[is_method:], call.args, strict=False):
             names.put(name, place.names.worth(given))
@@ -238,7 +236,7 @@ class Walker:
             elif call is not None and is_suppressing(call):
                 inside = inside._replace(hollow=True)
             if isinstance(item.optional_vars, ast.Name):
-                _bind(item.optional_vars.id, place.names.worth(item.context_expr), place)
+                _bind(item.optional_vars.id, item.context_expr, place)
         self._push(stack, statement.body, inside)
 
     def _if(self, statement: ast.If | ast.While, place: _Place,
@@ -250,19 +248,19 @@ class Walker:
         is_if = isinstance(statement, ast.If)
         self._push(stack, statement.orelse, never if sure is True and is_if else inside)
         body: Sequence[ast.stmt] = statement.body
-        if is_if and self._fails(body[0], place):
+        if is_if and self._fails(body[0]):
             self._note(claims(statement.test, place.names, holds=False), statement, place, said)
             body = body[1:]
         self._push(stack, body, never if sure is False else inside)
 
-    def _fails(self, statement: ast.stmt, place: _Place) -> bool:
+    def _fails(self, statement: ast.stmt) -> bool:
         """`raise AssertionError(...)`, `pytest.fail(...)`, `assert False`."""
         match statement:
             case ast.Raise(exc=ast.Call(func=ast.Name(id="AssertionError"))
                            | ast.Name(id="AssertionError")):
                 return True
-            case ast.Expr(value=ast.Call() as call):
-                return NEVER in expected(call, place.names, self._ground.dotted)
+            case ast.Expr(value=ast.Call(func=func)):
+                return last_name(func) == "fail" and self._ground.dotted.of(func) in FAILING
             case ast.Assert(test=test):
                 return truth(test) is False
         return False
@@ -281,26 +279,20 @@ class Walker:
                 stack: list[tuple[Any, _Place]]) -> None:
         """A function within a test is taken to be called by whatever it is given to."""
         scope = self._outline.scope_of[id(statement)]
-        names = Names(self._ground, scope)
-        names.know(scope.names)
-        names.texts = {**place.names.texts, **names.texts,
-                       **{name: local(name) for name in scope.params}}
-        names.worths = {**place.names.worths, **names.worths}
-        for name in (*(scope.stored.keys() - self._ground.dotted.bound.keys()), *scope.params):
-            names.drop(name)
+        names = place.names.within(scope)
         self._push(stack, statement.body, place._replace(names=names, scope=scope, level=0))
 
 
 def _made(node: ast.expr, names: Names) -> ast.Call | None:
     """The call that makes a context, if need be through a name."""
-    if isinstance(node, ast.Name) and (worth := names.worths.get(node.id)) is not None:
+    if isinstance(node, ast.Name) and (worth := names.held(node.id)) is not None:
         return worth.node if isinstance(worth.node, ast.Call) else None
     return node if isinstance(node, ast.Call) else None
 
 
 def _sure(test: ast.expr, names: Names) -> bool | None:
     if isinstance(test, ast.Name):
-        worth = names.worths.get(test.id)
+        worth = names.held(test.id)
         return False if test.id == "TYPE_CHECKING" else worth.truth if worth else None
     return truth(test)
 
@@ -311,38 +303,29 @@ def _assign(statement: ast.Assign | ast.AnnAssign, place: _Place) -> None:
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     for target in targets:
         if isinstance(target, ast.Name):
-            _bind(target.id, place.names.worth(statement.value), place)
+            _bind(target.id, statement.value, place)
         elif isinstance(target, ast.Tuple | ast.List):
-            for name, worth in _unpacked(target, statement.value, place.names):
-                _bind(name, worth, place)
+            for name, node in _unpacked(target, statement.value):
+                _bind(name, node, place)
 
 
-def _unpacked(target: ast.Tuple | ast.List, value: ast.expr, names: Names
-              ) -> Iterator[tuple[str, Worth]]:
+def _unpacked(target: ast.Tuple | ast.List, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """`a, b = 1, f()` sets each; of another value they are its items."""
-    made = value.elts if isinstance(value, ast.Tuple | ast.List) else None
-    if made is not None and len(made) == len(target.elts):
-        worths = [names.worth(one) for one in made]
-    else:
-        whole = names.worth(value)
-        weight = WORKED_OUT if whole.weight == WORKED_OUT else NAMED
-        worths = [Worth(held(f"{whole.text}[{index}]"), weight, whole.against)
-                  for index in range(len(target.elts))]
-    for node, worth in zip(target.elts, worths, strict=True):
+    made = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+    for index, node in enumerate(target.elts):
         if isinstance(node, ast.Name):
-            yield node.id, worth
+            yield node.id, made[index] if len(made) == len(target.elts) else ast.Subscript(
+                value, ast.Constant(index), ast.Load())
 
 
-def _bind(name: str, worth: Worth, place: _Place) -> None:
+def _bind(name: str, node: ast.expr, place: _Place) -> None:
     """A name that is set more than once is followed only where no branch is around it."""
-    if name in place.changed or name in place.names.ground.dotted.bound or starts_empty(
-            worth.node):
-        place.names.drop(name)
-        return
-    worth = worth.under_name()
-    if place.scope.stored.get(name, 0) <= 1:
-        place.names.put(name, worth)
+    names = place.names
+    if name in place.changed or name in names.ground.dotted.bound or starts_empty(node):
+        names.drop(name)
+    elif place.scope.stored.get(name, 0) <= 1:
+        names.put_later(name, node)
     elif place.level == 0:
-        place.names.put(name, worth._replace(truth=None))
+        names.again(name, node)
     else:
-        place.names.drop(name)
+        names.drop(name)

@@ -28,7 +28,7 @@ def body_of(scope: Scope, free: Iterable[str]) -> str:
     while stack:
         one = stack.pop()
         locals_.update(dict.fromkeys(one.stored, ""))
-        if one is not scope and one.is_function:
+        if one is not scope:
             locals_.update(dict.fromkeys(one.params, ""))
         stack += one.inner
     body = scope.node.body

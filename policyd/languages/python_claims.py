@@ -228,7 +228,7 @@ def _single(node: ast.expr, names: Names, holds: bool) -> Claim:
     """Of a value alone, that it is true, or that it is not."""
     sure = truth(node)
     if sure is None and isinstance(node, ast.Name):
-        sure = (names.worths.get(node.id) or Worth("", 0, "")).truth
+        sure = (names.held(node.id) or Worth("", 0, "")).truth
     if sure is not None:
         return NEVER if sure is not holds else Claim(Kind.NOTHING, str(holds))
     worth = names.worth(node)

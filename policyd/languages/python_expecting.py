@@ -56,7 +56,7 @@ _MATCHING = frozenset(["assertRaisesRegex", "assertRaisesRegexp", "assert_raises
                        "assertWarnsRegex", "assertRaisesMessage", "assertWarnsMessage"])
 _ANY_TEXT = frozenset(['""', '".*"', '"."', '".+"', '"^"', '"$"', '"^.*$"', '"(.*)"', '".*?"'])
 _ANY_ERROR = frozenset(["Exception", "BaseException"])
-_FAILING = frozenset(["pytest.fail", "self.fail", "unittest.fail"])
+FAILING = frozenset(["pytest.fail", "self.fail", "unittest.fail"])
 _ATTACHED = frozenset(["check", "verify", "match"])
 _FIRST = "aAfFeEoO"
 """What the names of asserting calls start with: assert, fail, eq_, ok_."""
@@ -85,7 +85,7 @@ def _asserting(
 ) -> Iterator[Claim]:
     args = _args(call)
     if plain == "fail":
-        if dotted.of(call.func) in _FAILING:
+        if dotted.of(call.func) in FAILING:
             yield NEVER
     elif plain in _COMPARING and len(args) > 1:
         yield from compared(args[0], _COMPARING[plain], args[1], names)
@@ -227,12 +227,12 @@ def _is_nothing(node: ast.expr) -> bool:
 
 
 def _types(node: ast.expr, names: Names) -> Iterator[str]:
-    worth = names.worths.get(node.id) if isinstance(node, ast.Name) else None
+    worth = names.held(node.id) if isinstance(node, ast.Name) else None
     if worth is not None and worth.node is not None:
         node = worth.node
     for one in node.elts if isinstance(node, ast.Tuple) else [node]:
         name = last_name(one) or finished(names.spelled(one))
-        shown = names.texts.get(name, name)
+        shown = names.texts[name]
         yield "*" if name in _ANY_ERROR else finished(shown)
 
 

@@ -25,6 +25,7 @@ class Helpers:
             if scope.parent is outline.module:
                 (self.functions if scope.is_function else self.classes)[scope.name] = scope
         self._methods: dict[int, dict[str, Scope]] = {}
+        self._likeness: dict[int, frozenset[int]] = {}
         self._asserting: dict[int, bool] = {}
 
     def bases(self, scope: Scope) -> list[Scope]:
@@ -45,6 +46,16 @@ class Helpers:
                 if inner.is_function}
         return self._methods[id(scope)]
 
+    def likeness(self, scope: Scope | None) -> frozenset[int]:
+        """The same for classes with the same methods, tests apart: inherited tests do the same."""
+        if scope is None:
+            return frozenset()
+        if id(scope) not in self._likeness:
+            self._likeness[id(scope)] = frozenset(
+                id(method) for name, method in self.methods(scope).items()
+                if not name.startswith("test"))
+        return self._likeness[id(scope)]
+
     def called(self, call: ast.Call, scope: Scope, owner: Scope | None) -> Scope | None:
         """The function of the file that a call in a scope calls. `owner`: what `self` is of."""
         func = call.func
@@ -52,7 +63,7 @@ class Helpers:
             return self.functions.get(func.id) if func.id not in scope.stored else None
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
             name = func.value.id
-            if owner is not None and (name in ("self", "cls") or name == self_of(scope)):
+            if owner is not None and (name in ("self", "cls") or name == scope.self_name):
                 return self.methods(owner).get(func.attr)
             if name in self.classes:
                 return self.methods(self.classes[name]).get(func.attr)
@@ -92,13 +103,6 @@ class Helpers:
                 helper = self.called(call, scope, owner)
                 if helper is not None:
                     yield helper
-
-
-def self_of(scope: Scope) -> str:
-    """What a method calls the object that it is of."""
-    if scope.parent is None or not scope.parent.is_class or not scope.is_function:
-        return ""
-    return (scope.params or [""])[0]
 
 
 def is_fixture(scope: Scope) -> bool:

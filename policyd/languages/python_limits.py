@@ -97,7 +97,7 @@ class Limits:
         for node, name in given:
             if ".mark." in whole or whole.endswith("settings"):
                 continue
-            if ons == _NOBODY and isinstance(node, ast.Name) and node.id in _params(scope):
+            if ons == _NOBODY and isinstance(node, ast.Name) and node.id in scope.params:
                 continue
             amount = self._amount(_local(node, scope), name)
             told = finished(spelled(node, self._names.texts))
@@ -111,10 +111,6 @@ class Limits:
             return 0.0
         amount = self._names.number(node)
         return amount / 1000 if amount is not None and name.lower().endswith("ms") else amount
-
-
-def _params(scope: Scope) -> Sequence[str]:
-    return scope.params if scope.is_function else ()
 
 
 def _local(node: ast.expr, scope: Scope) -> ast.expr:

@@ -45,7 +45,7 @@ class Needs:
                     waiting += self._inside(name, visited)
             if owner is not None:
                 methods = self._helpers.methods(owner)
-                asked = one.attributes | set(one.params if one.is_function else ())
+                asked = one.attributes | set(one.params)
                 for name in asked & methods.keys():
                     waiting += _first_time(methods[name], visited)
         return tuple(sorted(found))
@@ -58,7 +58,7 @@ class Needs:
             while stack:
                 one = stack.pop()
                 names |= one.names
-                names.update(one.params if one.is_function else ())
+                names.update(one.params)
                 stack += one.inner
             self._own[id(scope)] = frozenset(names)
         return self._own[id(scope)]

@@ -48,13 +48,17 @@ class Scope:
     Decorators, defaults and bases belong to the scope that they make.
     """
 
-    __slots__ = ("attributes", "changed", "inner", "name", "names", "node", "parent",
-                 "statements", "stored")
+    __slots__ = ("attributes", "changed", "inner", "name", "names", "node", "params", "parent",
+                 "self_name", "statements", "stored")
 
     def __init__(self, node: ast.AST, parent: Scope | None) -> None:
         self.node: Any = node
         self.parent = parent
         self.name: str = getattr(node, "name", "")
+        self.params: tuple[str, ...] = _params(node.args) if isinstance(node, _FUNCTIONS) else ()
+        """The parameters of a function in order, without * and **."""
+        self.self_name = self.params[0] if self.params and parent and parent.is_class else ""
+        """What a method calls the object that it is of."""
         self.statements: list[ast.AST] = []
         """All of its blocks, in order; handlers and cases count as statements."""
         self.names: set[str] = set()
@@ -79,12 +83,6 @@ class Scope:
         above = self.parent.path if self.parent is not None else ""
         return f"{above}::{self.name}" if above else self.name
 
-    @property
-    def params(self) -> list[str]:
-        """The names of the parameters in order, without * and **."""
-        args = self.node.args
-        return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-
     def all_changed(self) -> set[str]:
         """Names that are changed here or in functions within."""
         found, stack = set(self.changed), list(self.inner)
@@ -96,6 +94,10 @@ class Scope:
 
     def bind(self, name: str) -> None:
         self.stored[name] = self.stored.get(name, 0) + 1
+
+
+def _params(args: ast.arguments) -> tuple[str, ...]:
+    return tuple(one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs))
 
 
 class Outline:

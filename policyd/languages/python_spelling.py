@@ -25,7 +25,6 @@ _OPERATORS: Mapping[type[ast.AST], str] = {
     ast.NotIn: "not in", ast.And: "and", ast.Or: "or", ast.Not: "not ", ast.USub: "-",
     ast.UAdd: "+", ast.Invert: "~",
 }
-_NONE: Mapping[str, str] = {}
 
 _IN_BRACKETS: Final = (ast.Compare, ast.BinOp, ast.BoolOp, ast.IfExp)
 
@@ -33,12 +32,22 @@ Pieces = list[Any]
 """Texts, and nodes that are still to be spelled."""
 
 
+class Texts(dict[str, str]):
+    """How names are spelled; those that are not told of stand for themselves."""
+
+    def __missing__(self, name: str) -> str:
+        return ascii_name(name)
+
+
+_NONE: Final = Texts()
+
+
 def local(name: str) -> str:
     """How a name is spelled that is nobody else's business; `finished` numbers them."""
     return f"\x01{name}\x02"
 
 
-def spelled(node: ast.AST, names: Mapping[str, str] = _NONE) -> str:
+def spelled(node: ast.AST, names: Texts = _NONE) -> str:
     """The expression, with the names in it replaced.
 
     A stack, not recursion: what is pushed may be as deep as its author likes.
@@ -56,7 +65,7 @@ def spelled(node: ast.AST, names: Mapping[str, str] = _NONE) -> str:
                 done.append("...")
                 break
         elif kind is ast.Name:
-            stack.append(names.get(item.id) or ascii_name(item.id))
+            stack.append(names[item.id])
         elif kind is ast.Constant:
             stack.append(constant_form(item.value))
         elif kind is ast.Attribute:
@@ -68,7 +77,7 @@ def spelled(node: ast.AST, names: Mapping[str, str] = _NONE) -> str:
     return "".join(done)
 
 
-def told(node: ast.AST, names: Mapping[str, str] = _NONE) -> str:
+def told(node: ast.AST, names: Texts = _NONE) -> str:
     """An expression to be read by people: finished, without brackets around all of it."""
     text = finished(spelled(node, names))
     return text[1:-1] if isinstance(node, _IN_BRACKETS) and text.endswith(")") else text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import islice
 from typing import Final
 
@@ -107,20 +107,25 @@ def _tests(file: File, cases: Cases) -> tuple[tuple[Test, ...], list[Sample]]:
     needs = Needs(file.outline, file.helpers, file.dotted)
     found: list[Test] = []
     samples: list[Sample] = []
+    seen: dict[tuple[int, frozenset[int]], Test] = {}
     claimed = 0
     for one in file.tests:
-        tables_ = tuple(tables(one.scope, file.dotted))
-        free = _free(one.scope, tables_)
-        said = walker.said(one.scope, one.owner, free)
-        claimed += len(said.assertions)
-        if claimed > _MOST or len(found) >= _MOST:
+        key = id(one.scope), file.helpers.likeness(one.owner)
+        if key not in seen:
+            tables_ = tuple(tables(one.scope, file.dotted))
+            free = _free(one.scope, tables_)
+            said = walker.said(one.scope, one.owner, free)
+            samples += said.samples
+            for table in (*tables_, *said.tables):
+                left = max(0, _MOST - len(samples))
+                samples += islice(cases.of(table, tuple(said.wanted)), left)
+            seen[key] = Test(
+                "", one.scope.node.lineno, body_of(one.scope, free), tuple(said.assertions),
+                needs.of(one.scope, one.owner), cases_of(tables_))
+        found.append(replace(seen[key], name=bounded(ascii_name(one.name))))
+        claimed += len(found[-1].assertions)
+        if claimed > _MOST or len(found) > _MOST:
             raise Unparseable(one.scope.node.lineno, "holds too many tests to be read")
-        samples += said.samples
-        for table in (*tables_, *said.tables):
-            samples += islice(cases.of(table, tuple(said.wanted)), max(0, _MOST - len(samples)))
-        found.append(Test(
-            bounded(ascii_name(one.name)), one.scope.node.lineno, body_of(one.scope, free),
-            tuple(said.assertions), needs.of(one.scope, one.owner), cases_of(tables_)))
     return tuple(found), samples
 
 

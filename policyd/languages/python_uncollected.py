@@ -10,7 +10,7 @@ from policyd.core.sheet import Mark, Marker
 from policyd.languages.literal import bounded
 from policyd.languages.python_dotted import ascii_name, last_name
 from policyd.languages.python_outline import BLOCKS, Outline, Scope
-from policyd.languages.python_spelling import finished, local, spelled
+from policyd.languages.python_spelling import Texts, finished, local, spelled
 from policyd.languages.python_worth import truth
 
 _IGNORING: Final = frozenset(["collect_ignore", "collect_ignore_glob"])
@@ -111,7 +111,7 @@ class Uncollected:
 
     def _hook(self, scope: Scope) -> Iterator[Marker]:
         """A hook of pytest that drops items or changes an outcome, one marker for each place."""
-        names = {name: local(name) for name in (*scope.params, *scope.stored)}
+        names = Texts({name: local(name) for name in (*scope.params, *scope.stored)})
         for statement in (each for one in _all(scope) for each in one.statements):
             if self._changes(statement, scope):
                 yield self._marker(statement, "",

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Set
 from typing import Any, Final, NamedTuple
 
 from policyd.languages.python_constants import Part, form
-from policyd.languages.python_dotted import Dotted, last_name
+from policyd.languages.python_dotted import Dotted, ascii_name, last_name
 from policyd.languages.python_outline import FIELDS, Scope
-from policyd.languages.python_spelling import constant_form, held, local, spelled
+from policyd.languages.python_spelling import Texts, constant_form, held, local, spelled
 
 CONSTANT: Final = 0
 MADE: Final = 1
@@ -21,6 +21,7 @@ NAMED: Final = 3
 WORKED_OUT: Final = 4
 """What a call returns."""
 
+_DEEPEST = 8
 _EXPECTED = re.compile(r"expect|want|golden|reference", re.IGNORECASE)
 _READERS = frozenset([
     "open", "read_text", "read_bytes", "read_csv", "read_json", "read_parquet", "read_excel",
@@ -115,27 +116,90 @@ class Ground:
         return self._known[name]
 
 
+class _Texts(Texts):
+    """What a name is set to is spelled when it is asked for."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: Names, texts: Mapping[str, str]) -> None:
+        super().__init__(texts)
+        self.names = names
+
+    def __missing__(self, name: str) -> str:
+        worth = self.names.held(name)
+        return ascii_name(name) if worth is None else worth.text
+
+
 class Names:
     """What the names of one function are worth at some point of it."""
 
-    __slots__ = ("ground", "texts", "worths")
+    __slots__ = ("_depth", "_later", "_worths", "ground", "texts")
 
     def __init__(self, ground: Ground, scope: Scope | None = None) -> None:
         self.ground = ground
-        self.worths: dict[str, Worth] = {}
         imported = ground.dotted.bound
-        self.texts: dict[str, str] = {} if scope is None else {
-            name: local(name) for name in scope.stored if name not in imported}
+        self._worths: dict[str, Worth] = {}
+        self._later: dict[str, ast.expr] = {}
+        self._depth = 0
+        self.texts: Texts = _Texts(self, {} if scope is None else {
+            name: local(name) for name in scope.stored if name not in imported})
+
+    def within(self, scope: Scope) -> Names:
+        """Those of a function in this one: it knows what is around it."""
+        self._settle()
+        names = Names(self.ground, scope)
+        names.know(scope.names)
+        names._worths = {**self._worths, **names._worths}
+        names.texts = _Texts(names, {**self.texts, **names.texts})
+        for name in (*(scope.stored.keys() - self.ground.dotted.bound.keys()), *scope.params):
+            names.drop(name)
+        return names
 
     def put(self, name: str, worth: Worth) -> None:
         self.texts[name] = worth.text
-        self.worths[name] = worth
+        self._worths[name] = worth
+
+    def put_later(self, name: str, node: ast.expr) -> None:
+        """Of a name that is set once: most are never asked for."""
+        self.texts.pop(name, None)
+        self._later[name] = node
 
     def drop(self, name: str) -> None:
+        self._settle()
         self.texts[name] = local(name)
-        self.worths.pop(name, None)
+        self._worths.pop(name, None)
 
-    def know(self, names: set[str]) -> None:
+    def again(self, name: str, node: ast.expr) -> None:
+        """Of a name that is set more than once."""
+        self._settle()
+        self.put(name, self.worth(node).under_name()._replace(truth=None))
+
+    def held(self, name: str) -> Worth | None:
+        """What a name is worth, if that is known."""
+        if name in self._later:
+            self._set(name)
+        return self._worths.get(name)
+
+    def _set(self, name: str) -> None:
+        """A long chain of names is followed from its start: no recursion goes deep."""
+        if self._depth >= _DEEPEST:
+            self._settle()
+        node = self._later.pop(name, None)
+        if node is not None:
+            self.texts[name] = local(name)
+            self._depth += 1
+            self.put(name, self.worth(node).under_name())
+            self._depth -= 1
+
+    def _settle(self) -> None:
+        """What waits is worth what it was worth until now."""
+        while self._later:
+            name = next(iter(self._later))
+            node = self._later.pop(name)
+            self.texts[name] = local(name)
+            self.put(name, self.worth(node).under_name())
+
+    def know(self, names: Set[str]) -> None:
         """Take in what the module knows of names that are not the function's own."""
         for name in names & self.ground.knowable:
             if name not in self.texts and (worth := self.ground.known(name)) is not None:
@@ -150,7 +214,7 @@ class Names:
         if part is not None:
             return form(part.value)
         if isinstance(node, ast.Name):
-            worth = self.worths.get(node.id)
+            worth = self.held(node.id)
             return worth.answer if worth and worth.weight == CONSTANT else ""
         return constant_form(node.value) if isinstance(node, ast.Constant) else ""
 
@@ -166,7 +230,7 @@ class Names:
                     return float("inf")
             if not isinstance(node, ast.Name):
                 break
-            worth = self.worths.get(node.id)
+            worth = self.held(node.id)
             if worth is None and node.id not in self.texts:
                 worth = self.ground.known(node.id)
             if worth is None:
@@ -177,8 +241,8 @@ class Names:
     def worth(self, node: ast.expr) -> Worth:
         if isinstance(node, ast.Await):
             node = node.value
-        if isinstance(node, ast.Name) and node.id in self.worths:
-            return self.worths[node.id]
+        if isinstance(node, ast.Name) and (known := self.held(node.id)) is not None:
+            return known
         text = self.spelled(node)
         answer = self.answer(node)
         if answer:
@@ -213,7 +277,7 @@ class Names:
         return most
 
     def _named(self, name: str) -> tuple[int, str]:
-        worth = self.worths.get(name)
+        worth = self.held(name)
         if worth is not None:
             return worth.weight, worth.against
         if "snapshot" in name:
