@@ -22,6 +22,8 @@ _NOSUID_NODEV, _NOEXEC = 2 | 4, 8
 _PR_SET_DUMPABLE = 4
 _CAPABILITIES_3 = 0x20080522
 _libc = ctypes.CDLL(None, use_errno=True)
+_THIS_PROCESS = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
+_NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 
 
 def wait_for_jobs(control: int, tmp_bytes: int) -> None:
@@ -29,6 +31,8 @@ def wait_for_jobs(control: int, tmp_bytes: int) -> None:
     jobs = _socket.socket(fileno=control)
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     _done(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    _ = _libc.unshare, _libc.setns, _libc.mount, _libc.capset  # looked up once, not in each child
+    gc.collect()
     gc.freeze()
     jobs.send(b"ready")
     while True:
@@ -70,8 +74,7 @@ def _mount(kind: bytes, place: bytes, flags: int, options: bytes | None) -> None
 
 def _drop_privileges() -> None:
     """Nothing that the zygote may do; under no_new_privs, which bubblewrap set, for good."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
-    _done(_libc.capset(header, (ctypes.c_uint32 * 6)()))
+    _done(_libc.capset(_THIS_PROCESS, _NO_CAPABILITIES))
 
 
 def _done(result: int) -> None:
