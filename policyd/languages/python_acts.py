@@ -40,7 +40,7 @@ _FINDERS = re.compile(r"sys\.(?:meta_path|path_hooks)\.(?:insert|append|extend)"
 
 def exits(names: Names) -> Iterator[Suspect]:
     """Hard ends anywhere; soft ones that succeed, outside of what is a command line."""
-    is_command = _is_command(names)
+    is_command, guards = _is_command(names), _guards(names)
     for node, scope in names.nodes:
         if not isinstance(node, ast.Call | ast.Raise):
             continue
@@ -51,7 +51,7 @@ def exits(names: Names) -> Iterator[Suspect]:
         if name in _HARD or _EXEC.fullmatch(name) or (name in _KILLS and _kills_itself(node)):
             yield Suspect(Trick.EXITS, node.lineno, name)
         elif name in _SOFT and name not in names.functions and _succeeds(names, node, scope):
-            if not _is_for_commands(names, node, scope, is_command):
+            if not _is_for_commands(names, node, scope, is_command, guards):
                 yield Suspect(Trick.EXITS, node.lineno, _SOFT[name])
         elif name == "atexit.register" and isinstance(node, ast.Call) and node.args:
             ends = names.dotted(node.args[0], scope)
@@ -85,15 +85,27 @@ def _is_command(names: Names) -> bool:
                if isinstance(names.parent.get(node), ast.Compare))
 
 
-def _is_for_commands(names: Names, node: ast.AST, scope: Scope, is_command: bool) -> bool:
+def _guards(names: Names) -> frozenset[ast.AST]:
+    """`if __name__ == "__main__":`."""
+    found = set()
+    for node, _ in names.nodes:
+        if isinstance(node, ast.Name) and node.id == "__name__":
+            test: ast.AST = node
+            while isinstance(parent := names.parent.get(test), ast.expr):
+                test = parent
+            if isinstance(parent, ast.If):
+                found.add(parent)
+    return frozenset(found)
+
+
+def _is_for_commands(names: Names, node: ast.AST, scope: Scope, is_command: bool,
+                     guards: frozenset[ast.AST]) -> bool:
     for each in names.scopes(scope):
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and (
                 _COMMAND.fullmatch(each.name) or (is_command and each.decorator_list)):
             return True
     while (parent := names.parent.get(node)) is not None:
-        if isinstance(parent, ast.If) and any(
-                isinstance(each, ast.Name) and each.id == "__name__"
-                for each in ast.walk(parent.test)):
+        if parent in guards:
             return True
         if isinstance(parent, ast.ClassDef) and re.search(r"Command|CLI|App|Parser", parent.name):
             return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from policyd.core.sheet import Keyed
 from policyd.languages.literal import Unparseable
@@ -16,7 +16,10 @@ from policyd.languages.python_inputs import Alternatives, Inputs, Met, both
 from policyd.languages.python_names import Function, Names, called, display
 
 _MOST = 50_000
+_MOST_MET = 10 * _MOST
+"""Of one function, those that stand twice counted twice."""
 _DEEPEST = 40
+_TOO_MANY = "answers too many known inputs to be looked at"
 _LOOKUPS = frozenset(["get", "pop", "setdefault", "__getitem__"])
 _ADDS = frozenset(["append", "add", "extend", "insert", "write", "appendleft"])
 _MAKES = re.compile(r"_*[A-Z]\w*|str|int|float|tuple|list|set|frozenset|bytes|date|datetime")
@@ -33,7 +36,7 @@ def keyed(names: Names) -> tuple[Keyed, ...]:
         for one in _Branches(names, function, nodes).all():
             found.setdefault((one.given, one.result), one)
             if len(found) > _MOST:
-                raise Unparseable(one.line, "answers too many known inputs to be looked at")
+                raise Unparseable(one.line, _TOO_MANY)
     return tuple(sorted(found.values(), key=lambda one: (one.line, one.given, one.result)))
 
 
@@ -43,13 +46,15 @@ class _Branches:
     def __init__(self, names: Names, function: Function, nodes: Sequence[ast.AST]) -> None:
         self._names, self._function, self._nodes = names, function, nodes
         self._inputs = Inputs(names, function)
-        self._found: list[Keyed] = []
+        self._found: dict[tuple[tuple[str, ...], str], Keyed] = {}
+        self._met = 0
+        self._tables: set[tuple[ast.expr, int, int]] = set()
         self._returned = {
             each.id for node in nodes if isinstance(node, ast.Return | ast.Yield) and node.value
             for each in _direct(node.value) if isinstance(each, ast.Name)
         }
 
-    def all(self) -> list[Keyed]:
+    def all(self) -> Iterable[Keyed]:
         if isinstance(self._function, ast.Lambda):
             self._answer(self._function.body, ())
         else:
@@ -57,11 +62,15 @@ class _Branches:
         for node in self._nodes:
             self._table(node)
             self._rows(node)
-        return self._found
+        return self._found.values()
 
     def _emit(self, line: int, met: Alternatives, result: str, how: str = "if") -> None:
+        self._met += len(met)
+        if self._met > _MOST_MET:
+            raise Unparseable(line, _TOO_MANY)
         for each in met:
-            self._found.append(Keyed(line, each.values, result, how if each.is_bare else "other"))
+            self._found.setdefault((each.values, result), Keyed(
+                line, each.values, result, how if each.is_bare else "other"))
 
     def _block(self, body: Sequence[ast.stmt], met: Alternatives, how: str = "if") -> None:
         for statement in body:
@@ -173,7 +182,11 @@ class _Branches:
                     return
             case _:
                 return
-        if self._inputs.level(key):
+        level = self._inputs.level(key)
+        seen = (self._aim_of_table(table), level or 0,
+                len(key.elts) if isinstance(key, ast.Tuple) else 0)
+        if level and seen not in self._tables:
+            self._tables.add(seen)
             for name, value in self._entries(table):
                 result = self._result(value)
                 if result is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from policyd.languages.literal import bounded
+from policyd.languages.literal import Unparseable, bounded
 from policyd.languages.python_constants import Part, form
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -19,6 +19,8 @@ Scope = Function | None
 _HOPS = 6
 """From a name to what it was assigned, to what that was assigned."""
 _LONGEST_CHAIN = 40
+_MOST_AGAIN = 500_000
+"""Nodes that may be looked at more than once, all in all; an honest file has hundreds."""
 
 
 class Names:
@@ -44,6 +46,7 @@ class Names:
         """Of a function, each name with what it is assigned or runs over."""
         self.results: dict[Function, list[ast.expr]] = {}
         """What a function returns or yields."""
+        self._again = _MOST_AGAIN
         self._dotted: dict[ast.AST, str] = {}
         self._given: dict[Function, dict[str, ast.expr | None]] = {}
         self._walk()
@@ -103,6 +106,12 @@ class Names:
                     for element, given in zip(elements, same, strict=True):
                         if isinstance(element, ast.Name):
                             self._assign(element, given, scope, within)
+
+    def again(self, count: int = 1) -> None:
+        """Counts nodes of another look. Raises Unparseable."""
+        self._again -= count
+        if self._again < 0:
+            raise Unparseable(1, "too much in it hangs together to be looked at")
 
     def scopes(self, scope: Scope) -> Iterator[Scope]:
         """From the innermost function to the module."""

@@ -52,6 +52,7 @@ def _of_members(names: Names, node: ast.Call, scope: Scope) -> Iterator[Suspect]
     """`type("Anything", (), {"__eq__": lambda self, other: True})`."""
     members = names.aim(node.args[2], scope)
     if isinstance(members, ast.Dict):
+        names.again(len(members.keys))
         keys = [names.text(key) or "" for key in members.keys]
         yield from _of_methods(names, names.text(node.args[0]) or "type",
                                dict(zip(keys, members.values, strict=True)), scope)

@@ -114,6 +114,7 @@ def _texts(names: Names, within: ast.AST) -> Iterator[tuple[int, str, bool]]:
     stack: list[tuple[ast.AST, bool]] = [(within, False)]
     while stack:
         node, is_compared = stack.pop()
+        names.again()
         text = _constant(names, node) if isinstance(node, ast.Name) else names.text(node)
         if text is not None and isinstance(node, ast.expr):
             yield node.lineno, text, is_compared

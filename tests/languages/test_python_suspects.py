@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from policyd.core.sheet import Trick
+from policyd.languages.literal import Unparseable
 from policyd.languages.python import sheet
 
 EVERY = "import os, sys, inspect, atexit, builtins, json, pytest, unittest, signal\n"
@@ -181,3 +184,21 @@ def test_texts_are_printable_and_bounded() -> None:
     found = suspects(source, *Trick)
     assert len(found) == 2
     assert all(one.isascii() and one.isprintable() and len(one) < 300 for one in found)
+
+
+def test_loops_in_loops_over_the_environment_are_refused_and_not_cut(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("policyd.languages.python_names._MOST_AGAIN", 1_000)
+    loops = "".join(f"{' ' * n}for k in os.environ:\n" for n in range(50))
+    with pytest.raises(Unparseable, match="hangs together"):
+        suspects(f"import os\n{loops}{' ' * 50}x = [{'1, ' * 500}]")
+
+
+LINES = [row[1] for rows in (SENSES, EXITS, PLEASES, PATCHES) for row in rows]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from([*LINES, *HONEST.values()]), max_size=8))
+def test_what_stands_together_is_read(lines: list[str]) -> None:
+    assert all(one.count(" ") for one in suspects("\n".join([EVERY, *lines]), *Trick))
