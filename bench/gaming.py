@@ -22,7 +22,7 @@ from gaming.case import Case, Project
 from gaming.projects import ALL
 from gaming.site import Outcome, outcomes
 
-ROW = "{:<22} {:>9}  {:>6}  {}"
+ROW = "{:<22} {:>9} {:>6} {:>7}  {}"
 
 Tried = tuple[Project, Case, Outcome]
 
@@ -71,7 +71,7 @@ def _machine(project: Project, case: Case, outcome: Outcome) -> dict[str, object
 
 
 def _table(tried: list[Tried]) -> None:
-    print(ROW.format("family", "refused", "twins", "by"))
+    print(ROW.format("family", "refused", "warned", "twins", "by"))
     for family in dict.fromkeys(case.family for _, case, _ in tried):
         print(_row(family, [one for one in tried if one[1].family == family]))
     print(_row("all", tried), "\n")
@@ -84,17 +84,19 @@ def _table(tried: list[Tried]) -> None:
                  and (one[1].visible == visible)]
         print(f"{title}: {len(found)}")
         for _, _, outcome in found:
-            told = outcome.rules or [f"only said: {rule}" for rule in outcome.warned]
+            told = outcome.rules or [f"warned by {rule}" for rule in outcome.warned]
             print(f"  {outcome.id:<52} {', '.join(told)}".rstrip())
 
 
 def _row(family: str, tried: list[Tried]) -> str:
-    """Refused of those gamed, refused of the honest ones, and how often each rule did."""
+    """Refused and warned of among those gamed, refused honest ones, how often by which rule."""
     gamed = [outcome for _, case, outcome in tried if not case.honest]
     twins = [outcome for _, case, outcome in tried if case.honest]
     by = Counter(rule for outcome in gamed for rule in outcome.rules)
-    return ROW.format(family, *(f"{sum(one.refused for one in part)}/{len(part)}"
-                                for part in (gamed, twins)),
+    refused, frowned = ([one for one in part if one.refused] for part in (gamed, twins))
+    warned = sum(bool(one.warned) and not one.refused for one in gamed)
+    return ROW.format(family, f"{len(refused)}/{len(gamed)}", warned or "",
+                      f"{len(frowned)}/{len(twins)}",
                       ", ".join(f"{rule} {count}" for rule, count in by.most_common()))
 
 
