@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,6 +96,34 @@ def test_it_is_replaced_copied_and_sent():
 def test_what_cannot_be_hashed_says_so():
     with pytest.raises(TypeError):
         hash(One([]))
+
+
+def test_it_is_completed_when_somebody_asks():
+    @dataclass(frozen=True, slots=True)
+    class Unmade:
+        a: int
+        b: int = 2
+
+    @dataclass(frozen=True, slots=True)
+    class Derived(Unmade):
+        c: list[int] = field(default_factory=list)
+
+    assert dataclasses.is_dataclass(Derived)
+    assert [one.name for one in dataclasses.fields(Derived)] == ["a", "b", "c"]
+    assert [one.name for one in dataclasses.fields(Unmade)] == ["a", "b"]
+    assert Derived.__match_args__ == ("a", "b", "c")
+    assert Derived(1) == Derived(1, 2, [])
+    with pytest.raises(TypeError):
+        Unmade()
+
+
+def test_it_is_sent_to_who_has_made_none():
+    sent = pickle.dumps(Quick(1))
+    for use in ("repr(v)", "v == v", "hash(v) != 0", "v.a"):
+        script = f"import pickle, sys; v = pickle.loads(sys.stdin.buffer.read()); print({use})"
+        done = subprocess.run([sys.executable, "-c", script], input=sent, capture_output=True,
+                              check=True, cwd=Path(__file__).parent)
+        assert done.stdout.decode().strip() in (repr(Quick(1)), "True", "1")
 
 
 def test_other_dataclasses_are_the_standard_ones():
