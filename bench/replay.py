@@ -28,6 +28,7 @@ from policyd.adapters.gitrepo import PushedRepo
 from policyd.replay import wire
 from policyd.replay.execute import Call, Executor, Limits, Mode
 from policyd.replay.outcome import digest
+from policyd.replay.precompile import precompile
 from policyd.replay.tree import candidate
 
 ALLOCATE = """
@@ -114,7 +115,7 @@ def forgery(tree: Path) -> None:
         wrong += not refused
         print(f"| {name} | {refused} | the same | {'yes' if refused else '**NO**'} |")
     unchanged = (fingerprint(tree), fingerprint(Path(wire.__file__).parent)) == (before, harness)
-    print(f"\n{len(forgeries.ALL) + len(LINKS)} attacks, {wrong} taken for more than they are; "
+    print(f"\n{len(forgeries.ALL) - 1 + len(LINKS)} attacks, {wrong} taken for more than they are; "
           f"tree, harness and a file outside "
           f"{'unchanged' if unchanged and outside.read_text() == 'mine' else 'CHANGED'}; "
           f"{len(children() - were_there)} processes left")
@@ -136,6 +137,7 @@ def _refused(repo: Path, make: Callable[[Path], None]) -> str:
 
 def speed(tree: Path, count: int) -> None:
     (tree / "src/allocation.py").write_text(ALLOCATE)
+    precompile(tree, roots=["src"])
     pairs = [[7 * n, [n % 5 + 1, n % 3 + 1, n % 7 + 1]] for n in range(count // 2)]
     calls = [Call("allocation:allocate", wire.encode([total, weights[::step]]))
              for total, weights in pairs for step in (1, -1)]

@@ -12,7 +12,8 @@ from policyd.core.values import dataclass
 from policyd.replay.frames import Setup
 from policyd.replay.interpreter import Interpreter
 
-HARNESS = tuple(Path(__file__).with_name(name) for name in ("runner.py", "wire.py", "zygote.py"))
+HARNESS = tuple(Path(__file__).with_name(f"{name}.py")
+                for name in ("runner", "wire", "zygote", "compiler"))
 """What lies beside the candidate; each runs or is loaded by its path."""
 
 _LIBRARIES = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib32", "/lib64")
