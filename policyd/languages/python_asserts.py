@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import field
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from policyd.core.sheet import Assertion, Kind, Sample
 from policyd.core.values import dataclass
+from policyd.languages.literal import Unparseable
 from policyd.languages.python_cases import Table, looped
-from policyd.languages.python_claims import Claim, claims
+from policyd.languages.python_claims import NEVER, Claim, claims
 from policyd.languages.python_dead import (
     MAY_END,
     ends,
@@ -26,9 +27,7 @@ from policyd.languages.python_outline import Outline, Scope
 from policyd.languages.python_spelling import held, spelled
 from policyd.languages.python_worth import Ground, Names, starts_empty, truth
 
-MOST_CLAIMS: Final = 2000
-"""Of one test; a table of cases that is written out is far below."""
-_MOST_STEPS = 200_000
+_MOST_STEPS = 100_000
 """Statements of one file, those of helpers as often as they are called."""
 _SIMPLE = frozenset([ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Pass])
 
@@ -86,8 +85,10 @@ class Walker:
         stack: list[tuple[Any, _Place]] = []
         self._push(stack, scope.node.body, place)
         self._fixtures(stack, scope, place)
-        while stack and self._left > 0 and len(said.assertions) < MOST_CLAIMS:
+        while stack:
             self._left -= 1
+            if self._left < 0:
+                raise Unparseable(scope.node.lineno, "calls its helpers too often to be read")
             statement, place = stack.pop()
             self._take(statement, place, stack, said)
         return said
@@ -170,7 +171,8 @@ class Walker:
 
     def _note(self, found: Iterable[Claim], node: Any, place: _Place, said: Said) -> None:
         for claim in found:
-            if place.mute or (place.line and claim.kind is Kind.NOTHING):
+            if place.mute or (place.line and claim.kind is Kind.NOTHING) or (
+                    place.hollow and claim is NEVER):
                 continue
             line = place.line or node.lineno
             kind = Kind.NOTHING if place.hollow else claim.kind
@@ -279,7 +281,7 @@ class Walker:
                 stack: list[tuple[Any, _Place]]) -> None:
         """A function within a test is taken to be called by whatever it is given to."""
         scope = self._outline.scope_of[id(statement)]
-        names = place.names.within(scope)
+        names = place.names.within(scope, place.scope)
         self._push(stack, statement.body, place._replace(names=names, scope=scope, level=0))
 
 
@@ -321,7 +323,7 @@ def _unpacked(target: ast.Tuple | ast.List, value: ast.expr) -> Iterator[tuple[s
 def _bind(name: str, node: ast.expr, place: _Place) -> None:
     """A name that is set more than once is followed only where no branch is around it."""
     names = place.names
-    if name in place.changed or name in names.ground.dotted.bound or starts_empty(node):
+    if name in place.changed or starts_empty(node):
         names.drop(name)
     elif place.scope.stored.get(name, 0) <= 1:
         names.put_later(name, node)

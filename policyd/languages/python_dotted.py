@@ -25,6 +25,8 @@ class Dotted:
         self._outline = outline
         self.bound: dict[str, str] = {}
         """What an imported name stands for: `app` for `shop.app`, `total` for `shop.app.total`."""
+        self.imported: dict[int, set[str]] = {}
+        """The names that a scope imports itself, by its id."""
         self.modules: dict[str, None] = {}
         """The modules that are imported, in order; a leading dot for each level up."""
         self.plain: dict[str, list[str]] = {}
@@ -55,6 +57,7 @@ class Dotted:
                 whole = f"{base}{'' if base.endswith('.') else '.'}{alias.name}"
                 if not statement.module:
                     self.modules[ascii_name(whole)] = None
+            self.imported.setdefault(id(scope), set()).add(name)
             if scope is self._outline.module or name not in self.bound:
                 self.bound[name] = ascii_name(whole)
 

@@ -55,6 +55,7 @@ RAISING: Mapping[str, str] = {
 _MATCHING = frozenset(["assertRaisesRegex", "assertRaisesRegexp", "assert_raises_regex",
                        "assertWarnsRegex", "assertRaisesMessage", "assertWarnsMessage"])
 _ANY_TEXT = frozenset(['""', '".*"', '"."', '".+"', '"^"', '"$"', '"^.*$"', '"(.*)"', '".*?"'])
+_MOST_TYPES = 50
 _ANY_ERROR = frozenset(["Exception", "BaseException"])
 FAILING = frozenset(["pytest.fail", "self.fail", "unittest.fail"])
 _ATTACHED = frozenset(["check", "verify", "match"])
@@ -230,7 +231,7 @@ def _types(node: ast.expr, names: Names) -> Iterator[str]:
     worth = names.held(node.id) if isinstance(node, ast.Name) else None
     if worth is not None and worth.node is not None:
         node = worth.node
-    for one in node.elts if isinstance(node, ast.Tuple) else [node]:
+    for one in node.elts[:_MOST_TYPES] if isinstance(node, ast.Tuple) else [node]:
         name = last_name(one) or finished(names.spelled(one))
         shown = names.texts[name]
         yield "*" if name in _ANY_ERROR else finished(shown)

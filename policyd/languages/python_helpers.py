@@ -12,6 +12,7 @@ from policyd.languages.python_outline import Outline, Scope
 DEEPEST = 3
 """Calls from a test to a helper, and from that to the next."""
 _MOST_BASES = 20
+_MOST_REACHED = 200
 
 
 class Helpers:
@@ -26,7 +27,7 @@ class Helpers:
                 (self.functions if scope.is_function else self.classes)[scope.name] = scope
         self._methods: dict[int, dict[str, Scope]] = {}
         self._likeness: dict[int, frozenset[int]] = {}
-        self._asserting: dict[int, bool] = {}
+        self._asserting: dict[tuple[int, int], bool] = {}
 
     def bases(self, scope: Scope) -> list[Scope]:
         """A class and those of its bases that stand in the file, nearest first."""
@@ -69,16 +70,25 @@ class Helpers:
                 return self.methods(self.classes[name]).get(func.attr)
         return None
 
-    def asserts(self, scope: Scope, owner: Scope | None, depth: int = DEEPEST) -> bool:
+    def asserts(self, scope: Scope, owner: Scope | None) -> bool:
         """Whether a function claims something, by itself or by what it calls."""
-        known = self._asserting.get(id(scope))
-        if known is not None:
-            return known
-        self._asserting[id(scope)] = False
-        found = any(map(self._claims, self._all(scope))) or (depth > 0 and any(
-            self.asserts(helper, owner, depth - 1) for helper in self._helpers(scope, owner)))
-        self._asserting[id(scope)] = found
-        return found
+        key = id(scope), id(owner)
+        if key not in self._asserting:
+            self._asserting[key] = any(
+                self._claims(statement) for one in self._reached(scope, owner)
+                for statement in self._all(one))
+        return self._asserting[key]
+
+    def _reached(self, scope: Scope, owner: Scope | None) -> Iterator[Scope]:
+        """A function, and those that it calls, and so on."""
+        waiting, seen = [scope], {id(scope)}
+        while waiting and len(seen) < _MOST_REACHED:
+            one = waiting.pop()
+            yield one
+            for helper in self._helpers(one, owner):
+                if id(helper) not in seen:
+                    seen.add(id(helper))
+                    waiting.append(helper)
 
     def _all(self, scope: Scope) -> Iterator[ast.AST]:
         """The statements of a function and of those within it."""

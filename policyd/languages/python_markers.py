@@ -16,6 +16,8 @@ from policyd.languages.python_outline import FIELDS, Outline, Scope
 from policyd.languages.python_skips import Skips
 
 _DEEPEST: Final = 3
+_MOST_EFFECTS = 50
+"""Of one function."""
 _SET_UP: Final = frozenset([
     "setUp", "setUpClass", "asyncSetUp", "setup_method", "setup_class", "setUpTestData", "setup",
     "tearDown", "tearDownClass", "teardown_method", "teardown_class"])
@@ -46,6 +48,7 @@ class Markers:
         self._asked: dict[str, set[str]] = {}
         """Fixtures that a test, a class or all of the file asks for by a mark."""
         self._used: set[int] = set()
+        self._known: dict[tuple[int, int], list[Effect]] = {}
         self._used_aliases: set[str] = set()
         self._found: list[_On] = []
 
@@ -112,10 +115,9 @@ class Markers:
     def _statements(self, scope: Scope) -> None:
         for statement in scope.statements:
             calls = self._outline.calls.get(id(statement), ())
-            if calls or isinstance(statement, ast.Raise):
+            if type(statement) not in _DEFINING and (calls or isinstance(statement, ast.Raise)):
                 effects = [*self._skips.of(statement)]
-                if type(statement) not in _DEFINING:
-                    effects += [one for call in calls for one in self._given_marks(call)]
+                effects += [one for call in calls for one in self._given_marks(call)]
                 if effects:
                     self._put(effects, scope)
             if not scope.is_function and _set_name(statement) == "pytestmark":
@@ -178,12 +180,17 @@ class Markers:
     def _effects(self, scope: Scope, depth: int = _DEEPEST) -> list[Effect]:
         """What calling a function of the file does, by what it calls too."""
         self._used.add(id(scope))
+        known = self._known.get((id(scope), depth))
+        if known is not None:
+            return known
         found = list(self._own.get(id(scope), ()))
         if depth:
             for helper, _ in self._called(scope):
                 if helper is not scope:
-                    found += self._effects(helper, depth - 1)[:50]
-        return found[:50]
+                    found += self._effects(helper, depth - 1)
+        found = list(dict.fromkeys(found))[:_MOST_EFFECTS]
+        self._known[id(scope), depth] = found
+        return found
 
     def _called(self, scope: Scope) -> Iterator[tuple[Scope, ast.Call]]:
         owner = scope.parent if scope.parent and scope.parent.is_class else None

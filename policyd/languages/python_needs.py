@@ -14,6 +14,7 @@ _SET_UP: Final = frozenset([
     "setup_class", "teardown_class", "asyncSetUp", "asyncTearDown", "setUpTestData", "setup",
 ])
 _MOST = 2000
+_MOST_USES = 500
 
 
 class Needs:
@@ -48,7 +49,7 @@ class Needs:
                 asked = one.attributes | set(one.params)
                 for name in asked & methods.keys():
                     waiting += _first_time(methods[name], visited)
-        return tuple(sorted(found))
+        return tuple(sorted(found)[:_MOST_USES])
 
     def _names(self, scope: Scope) -> frozenset[str]:
         """All names in a function, those of functions within it and of its parameters too."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -18,6 +19,7 @@ _CALLS: Final[Mapping[str, Mark]] = {
     "pytest.exit": Mark.SKIP, "self.skipTest": Mark.SKIP, "cls.skipTest": Mark.SKIP,
     "_pytest.outcomes.skip": Mark.SKIP, "_pytest.outcomes.xfail": Mark.XFAIL,
 }
+_SAYS = re.compile(r"(maybe_|check_)?(skip|xfail)(_|[A-Z])|require(s|d)?_")
 _LAST_NAMES = {name.rpartition(".")[2] for name in _CALLS}
 _ERRORS: Final[Mapping[str, Mark]] = {
     "SkipTest": Mark.SKIP, "pytest.skip.Exception": Mark.SKIP, "Skipped": Mark.SKIP,
@@ -38,14 +40,18 @@ class Skips:
         if isinstance(statement, ast.Raise) and statement.exc is not None:
             yield from self._raised(statement, statement.exc)
         for call in self._outline.calls.get(id(statement), ()):
-            if last_name(call.func) not in _LAST_NAMES and call.func.__class__ is ast.Attribute:
+            name = last_name(call.func)
+            if name not in _LAST_NAMES and call.func.__class__ is not ast.Name and (
+                    "skip" not in name):
                 continue
             whole = self._dotted.of(call.func)
-            mark = _CALLS.get(whole) or (
-                Mark.SKIP if whole.endswith((".skipTest", ".importorskip")) else None)
+            mark = _CALLS.get(whole) or self._told(whole, call.func)
             if mark is None or (around := self._around(statement)) is None:
                 continue
             condition, said = around
+            if whole not in _CALLS and name not in _LAST_NAMES:
+                yield Effect(mark, call.lineno, f"{name}(){said}", OTHER)
+                continue
             name = ".".join(whole.split(".")[-2:])
             if name.endswith("importorskip"):
                 condition = package(call.args[:1])
@@ -53,6 +59,19 @@ class Skips:
                 yield Effect(mark, call.lineno, f"{name}({given})", condition)
             else:
                 yield Effect(mark, call.lineno, f"{name}(){said}", condition)
+
+    def _told(self, whole: str, func: ast.expr) -> Mark | None:
+        """What a function from elsewhere says by its name: `skip_if_offline()`."""
+        name = whole.rpartition(".")[2]
+        if name in ("skipTest", "importorskip"):
+            return Mark.SKIP
+        while isinstance(func, ast.Attribute):
+            func = func.value
+        is_foreign = isinstance(func, ast.Name) and func.id in self._dotted.bound
+        if not is_foreign or whole.startswith(("pytest.", "unittest.")):
+            return None
+        found = _SAYS.match(name)
+        return None if found is None else Mark.XFAIL if "xfail" in found[0] else Mark.SKIP
 
     def _raised(self, statement: ast.Raise, exc: ast.expr) -> Iterator[Effect]:
         made = exc.func if isinstance(exc, ast.Call) else exc

@@ -221,9 +221,13 @@ def _field(node: ast.FormattedValue) -> Pieces:
     return [node.value, *turned, *spec]
 
 
-def _awaited(node: ast.Await | ast.Yield | ast.YieldFrom) -> Pieces:
+def _awaited(node: ast.Await) -> Pieces:
     """Waiting for a value changes nothing about what it should be."""
-    return [node.value or "None"]
+    return [node.value]
+
+
+def _yielded(node: ast.Yield | ast.YieldFrom) -> Pieces:
+    return ["(yield ", node.value or "", ")"]
 
 
 def _named(node: ast.NamedExpr) -> Pieces:
@@ -263,7 +267,7 @@ _SPELLERS: Mapping[type, Callable[[Any], Pieces]] = {
     ast.IfExp: _condition, ast.Lambda: _lambda, ast.arguments: _arguments,
     ast.comprehension: _comprehension, ast.ListComp: _made, ast.SetComp: _made,
     ast.GeneratorExp: _made, ast.DictComp: _mapped, ast.JoinedStr: _text,
-    ast.FormattedValue: _field, ast.Await: _awaited, ast.Yield: _awaited,
-    ast.YieldFrom: _awaited, ast.NamedExpr: _named, ast.Starred: _starred, ast.Expr: _statement,
+    ast.FormattedValue: _field, ast.Await: _awaited, ast.Yield: _yielded,
+    ast.YieldFrom: _yielded, ast.NamedExpr: _named, ast.Starred: _starred, ast.Expr: _statement,
     ast.Assign: _assign,
 }

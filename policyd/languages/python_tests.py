@@ -146,6 +146,8 @@ def placed(outline: Outline, helpers: Helpers, dotted: Dotted) -> Iterator[Place
             path = scope.path
             for name, method in helpers.methods(scope).items():
                 if name.startswith("test") and not is_fixture(method):
+                    if len(found) > _MOST:
+                        raise Unparseable(scope.node.lineno, "holds too many tests to be read")
                     found[f"{path}::{name}"] = Placed(method, scope, f"{path}::{name}")
     yield from sorted(found.values(), key=lambda one: one.scope.node.lineno)
 

@@ -132,8 +132,14 @@ class Uncollected:
                     targets=[ast.Subscript()]):
                 return scope.name == "pytest_collection_modifyitems"
             case ast.Return(value=ast.expr() as value):
-                return scope.name in _DECIDING and truth(value) is not False
+                return scope.name in _DECIDING and truth(value) is not False and not _is_wrapper(
+                    scope)
         return False
+
+
+def _is_wrapper(scope: Scope) -> bool:
+    """Whether a hook lets others run in its middle."""
+    return any(isinstance(node, ast.Yield) for node in ast.walk(scope.node))
 
 
 def _block(around: ast.AST | None, node: ast.AST) -> str:

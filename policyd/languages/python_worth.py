@@ -137,21 +137,23 @@ class Names:
 
     def __init__(self, ground: Ground, scope: Scope | None = None) -> None:
         self.ground = ground
-        imported = ground.dotted.bound
+        imported = ground.dotted.imported.get(id(scope), ())
         self._worths: dict[str, Worth] = {}
         self._later: dict[str, ast.expr] = {}
         self._depth = 0
         self.texts: Texts = _Texts(self, {} if scope is None else {
             name: local(name) for name in scope.stored if name not in imported})
 
-    def within(self, scope: Scope) -> Names:
-        """Those of a function in this one: it knows what is around it."""
+    def within(self, scope: Scope, around: Scope) -> Names:
+        """Those of a function in this one: it knows what is around it and set only once."""
         self._settle()
         names = Names(self.ground, scope)
         names.know(scope.names)
         names._worths = {**self._worths, **names._worths}
         names.texts = _Texts(names, {**self.texts, **names.texts})
-        for name in (*(scope.stored.keys() - self.ground.dotted.bound.keys()), *scope.params):
+        own = {*scope.stored, *scope.params}.difference(
+            self.ground.dotted.imported.get(id(scope), ()))
+        for name in own.union(name for name, count in around.stored.items() if count > 1):
             names.drop(name)
         return names
 
@@ -268,6 +270,8 @@ class Names:
                 most = max(most, self._named(node.id))
             elif kind is ast.Call:
                 most = max(most, self._called(node, stack))
+            elif kind is ast.Yield or kind is ast.YieldFrom:
+                return WORKED_OUT, "call"
             elif kind is ast.Attribute and _is_member(node):
                 most = max(most, (STORED, "name"))
             else:

@@ -7,6 +7,8 @@ import textwrap
 import pytest
 
 from policyd.core.sheet import Assertion, Kind
+from policyd.languages import python_asserts
+from policyd.languages.literal import Unparseable
 from policyd.languages.python import sheet
 
 
@@ -44,6 +46,8 @@ FORMS = [
     ("seen = []\nrun(seen.append)\nassert seen == [1]", ["equal: $0 == [1]"]),
     ("with open_it(p) as found:\n    assert found.size == 3", ["equal: open_it(p).size == 3"]),
     ("assert await f(1) == 2", ["equal: f(1) == 2"]),
+    ("shop = f(1)\nassert shop == 2", ["equal: f(1) == 2"]),
+    ("from shop import g\nassert g(1) == 2", ["equal: g(1) == 2"]),
     ("assert f(1) == {'b': 2, 'a': 1}", ['equal: f(1) == {"a": 1, "b": 2}']),
     ("assert [f(x) for x in p] == [1]", ["equal: [f($0) for $0 in p] == [1]"]),
 ]
@@ -51,7 +55,7 @@ FORMS = [
 
 @pytest.mark.parametrize(("body", "expected"), FORMS, ids=[row[0] for row in FORMS])
 def test_claims_that_say_the_same_have_one_form(body, expected):
-    assert told(body, params="self, p, rows") == expected
+    assert told(body, "import shop", "self, p, rows") == expected
 
 
 KINDS = [
@@ -148,6 +152,12 @@ CAN_FAIL = [
     "found = {}\nfill(found)\nassert found",
     "if True:\n    assert total(p) == 7",
     "assert p != p",
+    "got = yield 7\nassert got == 7",
+    "n = 0\ndef back():\n    assert n == 1\nn = 1\nrun(back)",
+    "a = make(1)\nb = make(1)\nassert hash(a) == hash(b)",
+    "assert Price(1) == Price(1)",
+    "with ignored(p):\n    raise OSError\nassert total(p) == 7",
+    "if p:\n    with lock:\n        return\nassert total(p) == 7",
 ]
 
 
@@ -238,6 +248,20 @@ def test_claims_of_helpers_count_where_they_are_called():
 
 def test_claims_of_fixtures_count_in_the_first_line_of_the_test():
     assert told("pass", HELPERS, "cart") == ["equal: Cart(2).size == 2"]
+
+
+def test_a_claim_that_a_call_of_a_helper_leaves_out_is_no_claim():
+    helper = "def check(p, exact):\n    if exact: assert p == 1\n    else: assert p"
+    assert told("check(f(1), True)\ncheck(f(2), False)", helper) == [
+        "equal: f(1) == 1", "truth: f(2)"]
+
+
+def test_helpers_that_call_each_other_too_often_are_refused(monkeypatch):
+    monkeypatch.setattr(python_asserts, "_MOST_STEPS", 1000)
+    lines = ["def f0(): assert x"]
+    lines += [f"def f{n}():\n" + f"    f{n - 1}()\n" * 40 for n in (1, 2)]
+    with pytest.raises(Unparseable, match="too often"):
+        claims("f2()", "\n".join(lines))
 
 
 def test_claims_of_methods_count_where_they_are_called():

@@ -16,6 +16,7 @@ import pytest
 import pytest as pt
 from pytest import mark as m
 from tests.helpers import needs_db, skip_on_windows, known_flaky, plain_decorator
+from tests.helpers import skip_if_offline, skipping
 try:
     import numpy
     HAS_NUMPY = True
@@ -102,6 +103,9 @@ BODIES = [
     ("raise unittest.SkipTest('no')", ["skip test_it: raise SkipTest"]),
     ("raise pytest.skip.Exception('no')", ["skip test_it: raise Exception"]),
     ("if False:\n    pytest.skip('no')", []),
+    ("skip_if_offline()", ["skip test_it: skip_if_offline() [other]"]),
+    ("skipping()", []),
+    ("x.skip_if_offline()", []),
     ("x = 'pytest.skip() and skip'  # pytest.skip()", []),
     ("f(skip=True)", []),
     ("request.node.add_marker(pytest.mark.xfail)", ["xfail test_it: pytest.mark.xfail"]),
