@@ -306,7 +306,7 @@ MESSAGES = {
     "one-by-one": Told(apart_on_two_refs, who="alice"),
     "two-refs": Told(both_refs_mixed),
     "writer-pushes": Told(brought_from_a_release),
-    "write-set": Told(commits({"src/app.py": CODE, "tests/test_app.py": "pass\n"}),
+    "write-set": Told(commits({"src/app.py": CODE, "tests/test_app.py": f"{TEST}pass\n"}),
                       before=write_set),
     # ordinary-refs
     "elsewhere-rewind": Told(rewind),
