@@ -54,8 +54,12 @@ _RELEASES = ("release/*", "release-*", "releases/*", "stable", "stable/*", "main
              "support/*", "hotfix/*")
 _TAGS = ("tags/v*", "tags/*.*")
 _BELOW_SRC = ("src/**",)
-_NO_SOURCE = ("!docs/**", "!doc/**", "!examples/**", "!oracle/**", "!fixtures/**", "!proposals/**",
-              "!.*", "!*.md", "!*.rst", "!*.txt")
+_NO_SOURCE = ("!docs/**", "!doc/**", "!examples/**", "!playground/**", "!benchmarks/**",
+              "!oracle/**", "!fixtures/**", "!proposals/**", "!.*", "!*.md", "!*.rst", "!*.txt")
+_SET_UP = ("!**/pyproject.toml", "!setup.cfg", "!tox.ini", "!noxfile.py", "!**/package.json",
+           "!**/package-lock.json", "!**/pnpm-lock.yaml", "!**/*.lock", "!**/jest.config.*",
+           "!**/vitest.config.*", "!**/playwright.config.*")
+"""What a project is built and tested by: rules about tests read it by its own globs."""
 _WIRED = frozenset((".ci/**", ".github/**", ".gitlab-ci.yml"))
 
 
@@ -162,7 +166,8 @@ def lately(emails: Sequence[str]) -> Mapping[str, int]:
 
 
 def _all_but(tests: Sequence[str]) -> tuple[str, ...]:
-    return ("**", *(f"!{glob}" for glob in dict.fromkeys(("tests/**", *tests))), *_NO_SOURCE)
+    return ("**", *(f"!{glob}" for glob in dict.fromkeys(("tests/**", *tests))), *_NO_SOURCE,
+            *_SET_UP)
 
 
 def _tests_glob(path: str) -> str | None:

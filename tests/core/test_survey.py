@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from policyd.core.globs import zone_pattern
+from policyd.core.policy import Zone
 from policyd.core.survey import Kind, guarded, kind_of, layout, shared
+from policyd.core.zones import ZoneMap
 
 NAMES = [
     ("src/app.py", Kind.SOURCE), ("app/main.rs", Kind.SOURCE), ("web/view.tsx", Kind.SOURCE),
@@ -33,6 +36,15 @@ def test_sources_below_src_are_that_and_others_all_but_the_rest():
     assert flat.source[:3] == ("**", "!tests/**", "!testing/**")
     assert flat.tests == ("testing/**",)
     assert not flat.is_src
+
+
+def test_what_a_project_is_set_up_by_is_no_source():
+    source = layout(["a/b.py", "tests/test_a.py", "pyproject.toml"]).source
+    zones = ZoneMap((Zone("source", tuple(map(zone_pattern, source))),))
+    for path in ("pyproject.toml", "packages/a/package.json", "vitest.config.e2e.ts", "uv.lock",
+                 "playground/app/main.js"):
+        assert zones.inside(path) == (), path
+    assert zones.inside("a/lock.py") == ("source",)
 
 
 def test_what_several_share_has_the_tests_of_all():
