@@ -24,7 +24,7 @@ from policyd.languages.javascript_names import (
     spine,
 )
 from policyd.languages.javascript_tree import Node, walk
-from policyd.languages.javascript_values import Display, form, is_number
+from policyd.languages.javascript_values import Display, is_number, recorded, signed
 from policyd.languages.literal import bounded
 
 _NOTHING_HELD = frozenset({"doesNotThrow", "doesNotReject", "notThrows", "notThrowsAsync", "fail",
@@ -192,13 +192,13 @@ class Claims:
               given: Sequence[Node]) -> Assertion:
         numbers: dict[str, str] = {}
         spelled = self._spelled(subject, numbers) if subject is not None else ""
-        wanted = self.meant(given[0]) if given else None
+        wanted = self.wanted(name, given)
         fixed = matchers.CONSTANT.get(name, "")
-        answer = self._answer(wanted) if wanted is not None else fixed
+        answer = self.answer(name, wanted) if wanted is not None else fixed
         kind = self._kind(kind, subject, wanted, fixed=bool(fixed))
         said = [self._spelled(each, numbers) for each in given] or [fixed]
         claim = f"{spelled} {matchers.spelled(name)} {', '.join(said)}".strip()
-        against = "snapshot" if matchers.is_snapshot(name) and not answer else (
+        against = "snapshot" if matchers.is_snapshot(name) else (
             self._against(wanted, said[0]) if wanted is not None else "literal" if fixed else "")
         return Assertion(
             node.line, kind, bounded(claim), spelled, against, answer,
@@ -238,6 +238,19 @@ class Claims:
             node = held
         return node
 
+    def wanted(self, name: str, given: Sequence[Node]) -> Node | None:
+        """What a matcher is given to hold against; not what only names a snapshot."""
+        if matchers.is_snapshot(name):
+            return self.meant(given[-1]) if given and matchers.is_inline(name) else None
+        return self.meant(given[0]) if given else None
+
+    def answer(self, name: str, wanted: Node) -> str:
+        """That as `Assertion.answer`; a text or number that is recorded, without its quotes."""
+        part = self.constants.of(wanted)
+        if part is not None and matchers.is_snapshot(name) and isinstance(part.value, str):
+            return signed(recorded(part.value))
+        return self._answer(wanted)
+
     def _answer(self, node: Node) -> str:
         if node.kind == "new_expression" and arguments(node):
             node = arguments(node)[0]
@@ -246,7 +259,7 @@ class Claims:
                             if (key := pair.get("key")) and key.text == "message"), None)
             return self._answer(message) if message is not None else ""
         part = self.constants.kept.get(node) if node.kind == "regex" else None
-        return self.constants.form(node) if part is None else form(part.value)
+        return self.constants.form(node) if part is None else signed(part.value)
 
     def _against(self, node: Node, spelled: str) -> str:
         if self._is_fixed(node) or node.kind in ("regex", "object", "array", "template_string"):

@@ -10,7 +10,6 @@ from policyd.languages.javascript_values import (
     Display,
     Worth,
     array,
-    form,
     is_number,
     is_text_piece,
     number_of,
@@ -18,6 +17,7 @@ from policyd.languages.javascript_values import (
     paired,
     pieces_text,
     regex_text,
+    signed,
     table,
     text_of,
     total,
@@ -59,9 +59,9 @@ class Constants:
         return Part(node, self._worth[node]) if node is not None and node in self._worth else None
 
     def form(self, node: Node | None) -> str:
-        """That as `Literal.value`; empty where it is not constant."""
+        """That as `Literal.value`, with signs; empty where it is not constant."""
         part = self.of(node)
-        return form(part.value) if part else ""
+        return signed(part.value) if part else ""
 
     def _take(self, node: Node) -> None:
         match node.kind:
@@ -127,7 +127,7 @@ class Constants:
     def _binary(self, node: Node) -> None:
         left, right = node.get("left"), node.get("right")
         if node.op == "+" and not _inside_sum(node):
-            pieces = [piece for each in _operands(node) for piece in self._pieces_of(each)]
+            pieces = [piece for each in operands(node) for piece in self._pieces_of(each)]
             self._text(node, pieces, starts_as_text=False)
         elif node.op in ("-", "*"):
             one, other = self.of(left), self.of(right)
@@ -264,7 +264,7 @@ def _inside_sum(node: Node) -> bool:
             and node.field == "left")
 
 
-def _operands(node: Node) -> Iterator[Node]:
+def operands(node: Node) -> Iterator[Node]:
     """What a chain of `+` adds up, from the left."""
     rights: list[Node] = []
     left: Node | None = node

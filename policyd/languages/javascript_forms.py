@@ -9,8 +9,7 @@ from policyd.core.values import dataclass
 from policyd.languages.javascript_constants import Constants
 from policyd.languages.javascript_names import FUNCTIONS, parameters
 from policyd.languages.javascript_tree import Node, walk
-from policyd.languages.javascript_values import form as worth_form
-from policyd.languages.javascript_values import is_text_piece
+from policyd.languages.javascript_values import is_text_piece, signed
 from policyd.languages.literal import Unparseable, bounded
 
 _ALL_PIECES = 1_000_000
@@ -79,7 +78,7 @@ class Forms:
     def _parts(self, node: Node) -> list[Part]:
         worth = self._constants.of(node)
         if worth is not None and node.kind not in ("array", "object"):
-            return [worth_form(worth.value)]
+            return [signed(worth.value)]
         maker = _MAKERS.get(node.kind)
         if maker:
             return maker(node)

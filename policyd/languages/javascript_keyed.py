@@ -11,6 +11,7 @@ from itertools import pairwise, product
 
 from policyd.core.sheet import Keyed
 from policyd.core.values import dataclass
+from policyd.languages.javascript_composed import marks_of, taken_apart
 from policyd.languages.javascript_names import (
     arguments,
     callee,
@@ -18,6 +19,7 @@ from policyd.languages.javascript_names import (
 )
 from policyd.languages.javascript_tests import File
 from policyd.languages.javascript_tree import Node
+from policyd.languages.javascript_values import Worth, signed
 from policyd.languages.literal import Unparseable
 
 _MOST = 50_000
@@ -72,12 +74,12 @@ def _of(file: File, node: Node, tables: set[Node]) -> Iterator[Keyed]:
         case "subscript_expression":
             index = node.get("index")
             if index is not None and file.constants.of(index) is None:
-                yield from _table(file, node.get("object"), tables)
+                yield from _table(file, node.get("object"), index, tables)
         case "call_expression" if member(node.get("function") or node) == "get":
             called = node.get("function")
             given = arguments(node)
             if called is not None and given and file.constants.of(given[0]) is None:
-                yield from _table(file, called.get("object"), tables)
+                yield from _table(file, called.get("object"), given[0], tables)
 
 
 def _told(met: Alternatives, result: str, line: int, how: str = "if") -> Iterator[Keyed]:
@@ -143,45 +145,54 @@ def _switch(file: File, node: Node) -> Iterator[Keyed]:
     body = node.get("body")
     if body is None or file.constants.of(node.get("value")) is not None:
         return
-    waiting: list[str] = []
+    asked = node.get("value")
+    marks = marks_of(file.bindings.value(asked), file.constants) if asked is not None else ()
+    waiting: list[tuple[str, ...]] = []
     for case in body.children:
-        value = file.constants.form(case.get("value"))
-        waiting += [value] if value not in _TRIVIAL else []
+        part = file.constants.of(case.get("value"))
+        value = signed(part.value) if part is not None else ""
+        if part is not None and value not in _TRIVIAL:
+            waiting.append(taken_apart(part.value, marks) or (value,))
         behind = list(case.each("body"))
         for one in behind:
             for result, line in _results(file, one):
-                met = tuple(_Met((each,)) for each in waiting[:_MOST_ALTERNATIVES])
+                met = tuple(_Met(each) for each in waiting[:_MOST_ALTERNATIVES])
                 yield from _told(met, result, line, "match")
         if behind:
             waiting = []
 
 
-def _table(file: File, node: Node | None, tables: set[Node]) -> Iterator[Keyed]:
+def _table(file: File, node: Node | None, index: Node, tables: set[Node]) -> Iterator[Keyed]:
     table = file.bindings.value(node) if node is not None else None
     if table is not None and callee(table) == "Object.freeze" and arguments(table):
         table = arguments(table)[0]
     if table is None or table in tables:
         return
     tables.add(table)
+    marks = marks_of(file.bindings.value(index), file.constants)
     for key, value, line in _entries(file, table):
         result = file.constants.form(value)
-        if result and key not in _TRIVIAL:
-            yield Keyed(line, (key,), result, "table")
+        if result and signed(key) not in _TRIVIAL:
+            yield Keyed(line, taken_apart(key, marks) or (signed(key),), result, "table")
 
 
-def _entries(file: File, table: Node) -> Iterator[tuple[str, Node | None, int]]:
+def _entries(file: File, table: Node) -> Iterator[tuple[Worth, Node | None, int]]:
+    if table.kind == "new_expression" and callee(table) == "Map" and arguments(table):
+        table = file.bindings.value(arguments(table)[0])
+        if callee(table) == "Object.entries" and arguments(table):
+            table = file.bindings.value(arguments(table)[0])
     if table.kind == "object":
         for pair in table.children:
             key = pair.get("key")
             if key is not None:
-                plain = key.kind == "property_identifier"
-                name = f'"{ascii(key.text)[1:-1]}"' if plain else file.constants.form(key)
-                yield name, pair.get("value"), pair.line
-    elif table.kind == "new_expression" and callee(table) == "Map" and arguments(table):
-        rows = file.bindings.value(arguments(table)[0])
-        for row in rows.children:
+                held = file.constants.of(key)
+                plain = key.text if key.kind == "property_identifier" else None
+                yield held.value if held else plain, pair.get("value"), pair.line
+    elif table.kind == "array":
+        for row in table.children:
             if row.kind == "array" and len(row.children) == 2:
-                yield file.constants.form(row.children[0]), row.children[1], row.line
+                held = file.constants.of(row.children[0])
+                yield held.value if held else None, row.children[1], row.line
 
 
 def _when(file: File, node: Node | None, holds: bool, depth: int = 0) -> Alternatives:
@@ -209,6 +220,10 @@ def _equal(file: File, left: Node, right: Node) -> Alternatives:
         value = file.constants.form(file.bindings.value(other))
         if value in _TRIVIAL or file.constants.of(file.bindings.value(one)) is not None:
             continue
+        part = file.constants.of(file.bindings.value(other))
+        marks = marks_of(file.bindings.value(one), file.constants)
+        if part is not None and (apart := taken_apart(part.value, marks)):
+            return (_Met(apart),)
         if one.kind != "unary_expression":
             return (_Met((value,), one.kind in ("identifier", "member_expression",
                                                 "subscript_expression")),)

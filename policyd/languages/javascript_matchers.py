@@ -114,6 +114,11 @@ def is_snapshot(name: str) -> bool:
     return name in _SNAPSHOT
 
 
+def is_inline(name: str) -> bool:
+    """Whether a snapshot stands in the test itself."""
+    return name.endswith("InlineSnapshot")
+
+
 def negated(kind: Kind) -> Kind:
     """What is left of a claim behind `not`."""
     if kind in (Kind.EQUAL, Kind.CLOSE, Kind.MEMBER):

@@ -8,7 +8,7 @@ from policyd.core.sheet import Sample
 from policyd.languages.javascript_bindings import Bindings
 from policyd.languages.javascript_claims import Claims
 from policyd.languages.javascript_constants import Constants
-from policyd.languages.javascript_names import arguments, asserts, expected_call, spine
+from policyd.languages.javascript_names import arguments, asserts, expected_call, member, spine
 from policyd.languages.javascript_tree import Node, walk
 from policyd.languages.javascript_values import text_of
 
@@ -21,17 +21,23 @@ def sampled(node: Node, claims: Claims) -> Iterator[Sample]:
     given = arguments(node)
     if opened is not None:
         subject = arguments(opened)[0] if arguments(opened) else None
-        wanted = given[0] if given and node is not opened else None
+        name, told = member(node.get("function") or node), given if node is not opened else []
     elif asserts(node) and given:
-        subject, wanted = given[0], given[1] if len(given) > 1 else None
+        subject, name, told = given[0], asserts(node), given[1:]
     else:
         return
     if subject is None:
         return
     inputs = tuple(_handed(claims, subject))[:20]
-    result = claims.constants.form(claims.meant(wanted)) if wanted is not None else ""
+    wanted = claims.wanted(name, told)
     if inputs:
-        yield Sample(node.line, inputs, result)
+        yield Sample(node.line, inputs, _result(claims, name, wanted) if wanted else "")
+
+
+def _result(claims: Claims, name: str, wanted: Node) -> str:
+    if claims.constants.of(wanted) is None:
+        return ""
+    return claims.answer(name, wanted)
 
 
 def _handed(claims: Claims, node: Node, depth: int = 0) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
 from policyd.core.values import dataclass
@@ -27,6 +27,8 @@ class Display:
     """An array or object made of constants only."""
 
     form: str
+    signed: str
+    """The form with the signs of its numbers."""
     size: int
     """How many constants it holds, keys and those of inner displays included."""
     alike: str | None
@@ -92,6 +94,17 @@ def regex_text(node: Node) -> str:
     return re.sub(r"\\(.)", r"\1", plain[1]) if plain else written
 
 
+def recorded(text: str) -> str | int | float:
+    """The text or number that a snapshot in a test is of; of anything else, the snapshot."""
+    plain = text.strip()
+    if plain[:1] == plain[-1:] == '"' and len(plain) > 1:
+        return unescaped(plain[1:-1])
+    value = number_of(plain.removeprefix("-")) if plain.removeprefix("-")[:1].isdigit() else None
+    if value is None:
+        return plain
+    return -value if plain.startswith("-") else value
+
+
 def form(value: Worth) -> str:
     """The one spelling under which equal values meet, in any language."""
     if isinstance(value, Display):
@@ -101,21 +114,34 @@ def form(value: Worth) -> str:
     return repr(value) if value is None or isinstance(value, bool) else number_form(value)
 
 
+def signed(value: Worth) -> str:
+    """The same with the sign of a number: -1 is another answer than 1."""
+    if isinstance(value, Display):
+        return value.signed
+    return f"-{form(value)}" if is_number(value) and value < 0 else form(value)
+
+
 def array(values: Sequence[Worth]) -> Display:
-    return _display(values, bounded("[" + ", ".join(map(form, values)) + "]"))
+    plain, exact = (bounded("[" + ", ".join(map(each, values)) + "]") for each in (form, signed))
+    return _display(values, plain, exact)
 
 
 def table(keys: Sequence[Worth], values: Sequence[Worth]) -> Display:
-    pairs = sorted(zip(map(form, keys), map(form, values), strict=True))
-    inside = ", ".join(f"{key}: {value}" for key, value in pairs)
-    return _display([*keys, *values], bounded("{" + inside + "}"))
+    plain, exact = (_table(keys, values, each) for each in (form, signed))
+    return _display([*keys, *values], plain, exact)
 
 
-def _display(values: Sequence[Worth], spelled: str) -> Display:
+def _table(keys: Sequence[Worth], values: Sequence[Worth],
+           spelled: Callable[[Worth], str]) -> str:
+    pairs = sorted(zip(map(spelled, keys), map(spelled, values), strict=True))
+    return bounded("{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}")
+
+
+def _display(values: Sequence[Worth], spelled: str, exact: str) -> Display:
     inner = [value for value in values if isinstance(value, Display)]
     alike = {value.alike if isinstance(value, Display) else form(value) for value in values}
     size = len(values) - len(inner) + sum(value.size for value in inner)
-    return Display(spelled, size, alike.pop() if len(alike) == 1 else None)
+    return Display(spelled, exact, size, alike.pop() if len(alike) == 1 else None)
 
 
 def total(values: Sequence[int | float]) -> int | float | None:

@@ -49,6 +49,9 @@ CLAIMS = [
     ("expect(p).toEqual(expect.objectContaining(q))",
      ["member: p == expect.objectContaining(q)"]),
     ("expect(p).toMatchSnapshot()", ["equal: p =="]),
+    ("expect(f(-1, [-2])).toBe(-3)", ["equal: f(-1, [-2]) == -3"]),
+    ("const want = -3; expect(f({a: -0})).toEqual({b: -2.5, c: [want]})",
+     ["equal: f({a: 0}) == {b: -2.5, c: [-3]}"]),
     ("request(app).get('/').expect(200)", ['equal: request(app).get("/") == 200']),
     # what cannot fail
     ("expect(true).toBe(true)", ["nothing: True == True"]),
@@ -177,6 +180,14 @@ KEYED = [
     ("return new Map([['A', 1]]).get(id)", [('"A"', "1", "table")]),
     ("return id === 'A' ? 'X' : f(id)", [('"A"', '"X"', "if")]),
     ("if (['A', 'B'].includes(id)) return 1", [('"A"', "1", "if"), ('"B"', "1", "if")]),
+    ("if (id === -1) return -7", [("-1", "-7", "if")]),
+    ("return {a: -2, '-1': [-3]}[id]", [('"-1"', "[-3]", "table"), ('"a"', "-2", "table")]),
+    ("return new Map([['A|B', -1]]).get(`${id}|${k}`)", [('"A"', '"B"', "-1", "table")]),
+    ("const key = id + ':' + k; if (key === 'A:7') return -1", [('"A"', "7", "-1", "if")]),
+    ("switch ([id, k].join()) { case 'A,1.0': return 3 }", [('"A"', '"1.0"', "3", "match")]),
+    ("return {'[\"A\",-1]': 3}[JSON.stringify([id, k])]", [('"A"', "-1", "3", "table")]),
+    ("return T[`${id}${k}`]; const T = {AB: 3}", [('"AB"', "3", "table")]),
+    ("return new Map(Object.entries({A: 3})).get(id)", [('"A"', "3", "table")]),
     ("if (id === undefined) return 0", []),
     ("if (typeof id === 'string') return 0", []),
 ]
@@ -189,6 +200,32 @@ def test_known_inputs_with_known_results_are_found(
     def shown(one: Keyed) -> tuple[str, ...]:
         return *one.given, one.result, one.how
     assert [shown(one) for one in read(f"function ship(id, k) {{ {body} }}").keyed] == expected
+
+
+RECORDED = [
+    ("toMatchInlineSnapshot(`\"1 tea\"`)", '"1 tea"'),
+    ("toMatchInlineSnapshot({a: 1}, `-17`)", "-17"),
+    ("toMatchInlineSnapshot()", ""),
+    ("toThrowErrorMatchingInlineSnapshot(`\"no\"`)", '"no"'),
+    ("toMatchInlineSnapshot(`\n[\n  1,\n]\n`)", '"[\\n  1,\\n]"'),
+    ("toMatchSnapshot('hint')", ""),
+]
+
+
+@pytest.mark.parametrize(("matcher", "answer"), RECORDED)
+def test_snapshot_is_what_it_is_held_against(matcher: str, answer: str) -> None:
+    found = read(f"it('a', () => {{ expect(f(-2)).{matcher} }})")
+    [one] = found.tests[0].assertions
+    assert (one.against, one.answer) == ("snapshot", answer)
+    assert [(each.given, each.result) for each in found.samples] == [(("-2",), answer)]
+
+
+def test_answer_keeps_its_sign_and_a_literal_does_not() -> None:
+    found = read("it('a', () => { expect(f(-1024, [-1, 2, 3])).toBe(-1025) })")
+    assert [one.answer for one in found.tests[0].assertions] == ["-1025"]
+    assert [(one.given, one.result) for one in found.samples] == [
+        (("-1024", "[-1, 2, 3]"), "-1025")]
+    assert [one.value for one in found.literals] == ["1024", "1025", "[1, 2, 3]"]
 
 
 def test_samples_are_what_tests_hand_in_and_want_back() -> None:
