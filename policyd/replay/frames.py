@@ -12,6 +12,7 @@ from policyd.replay.outcome import Break, Broken, Outcome, Raised, Value
 
 NONCE_BYTES = 16
 _HEAD = 4 + NONCE_BYTES
+_USED_UP = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +122,16 @@ class Stream:
 
 
 def ending(ended: Ended, cpu_limit: float) -> Broken | None:
-    """What an unclean end comes to; None for a clean one."""
+    """What an unclean end comes to; None for a clean one.
+
+    The kernel kills by ticks and tells time by the clock: on a busy machine far less than the
+    limit may have passed.
+    """
     if ended.timed_out:
         return Broken(Break.TIMEOUT, "the wall time ran out")
     number = -ended.status if ended.status < 0 else ended.status - 128
     if number == signal.SIGXCPU or (
-            number == signal.SIGKILL and ended.cpu_seconds > cpu_limit * 0.95):
+            number == signal.SIGKILL and ended.cpu_seconds > cpu_limit * _USED_UP):
         return Broken(Break.TIMEOUT, "the processor time ran out")
     if number > 0:
         return Broken(Break.SIGNAL, f"signal {number} ended it")

@@ -294,6 +294,12 @@ ALL: Mapping[str, Forgery] = {
             with open("/tmp/big", "wb") as file:
                 while True: file.write(bytes(1 << 20))
     """, ("raised OSError",)),
+    "large-file-without-a-name": Forgery("""
+        import os
+        def f(x):
+            file = os.memfd_create("m")
+            while True: os.write(file, bytes(1 << 20))
+    """, ("raised OSError",)),
     # reaching out
     "look-around": Forgery("""
         import os

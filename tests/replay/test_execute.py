@@ -262,6 +262,10 @@ WHO = """
 import os, re
 def f():
     status = open("/proc/self/status").read()
+    for place in "/x", "/replay/x", "/tree/x", "/dev/x", "/etc/x":
+        try: os.mkdir(place)
+        except OSError: continue
+        return place
     return os.getuid(), os.getgroups(), re.findall("Cap(?:Prm|Eff|Amb):.0*([1-9a-f]+)", status)
 """
 
