@@ -25,6 +25,7 @@ from policyd.languages.javascript_names import (
 )
 from policyd.languages.javascript_tree import Node
 from policyd.languages.javascript_values import form, is_number, number_of, unescaped
+from policyd.languages.javascript_wanted import NAMES, Wanted, is_table
 from policyd.languages.literal import telling_number, telling_text
 
 Standing = tuple[str, Role]
@@ -91,9 +92,22 @@ def literals(nodes: Sequence[Node], constants: Constants, min_length: int) -> tu
     four significant digits and more, arrays and objects of three constants and more that are
     not all the same.
     """
+    stands, found = _stands(nodes), set[Literal]()
+    for node in nodes:
+        use, role = stands[node]
+        part = constants.kept.get(node)
+        if part and stands[node] is not _GONE and _telling(part.value, min_length):
+            found.add(Literal(form(part.value), node.line, use, role))
+        if node.kind == "template_string" and part and _is_snapshot(node):
+            found.update(_recorded(str(part.value), node.line, min_length))
+    return tuple(sorted(found, key=lambda each: (each.line, each.value, each.use)))
+
+
+def _stands(nodes: Sequence[Node]) -> dict[Node, Standing]:
+    """How each node stands, what names stand for that are held against something included."""
     stands: dict[Node, Standing] = {nodes[0]: _USED}
     claims: dict[Node | None, bool] = {}
-    found = set()
+    wanted = Wanted(nodes)
     for node in nodes:
         stands_so = stands[node]
         below = _GONE if stands_so is _GONE else None
@@ -104,12 +118,16 @@ def literals(nodes: Sequence[Node], constants: Constants, min_length: int) -> tu
                 else _is_claim(node)
         if node.kind in ("call_expression", "new_expression") and below is None:
             _set_arguments(node, stands, is_claim=claims.get(node, False))
-        part = constants.kept.get(node)
-        if part and stands_so is not _GONE and _telling(part.value, min_length):
-            found.add(Literal(form(part.value), node.line, *stands_so))
-        if node.kind == "template_string" and part and _is_snapshot(node):
-            found.update(_recorded(str(part.value), node.line, min_length))
-    return tuple(sorted(found, key=lambda each: (each.line, each.value, each.use)))
+    for node in nodes:
+        if node.kind == "call_expression" and is_table(node):
+            for table in arguments(node):
+                _set_rows(wanted.rows(table), stands)
+    held = [node for node in nodes if node.kind in NAMES
+            and stands[node][1] is Role.ANSWER]
+    for node in wanted.answers(held):
+        if stands[node] is not _GONE:
+            stands[node] = (stands[node][0], Role.ANSWER)
+    return stands
 
 
 def _telling(value: object, min_length: int) -> bool:
@@ -185,9 +203,6 @@ def _set_arguments(node: Node, stands: dict[Node, Standing], *, is_claim: bool) 
         stands[one] = first if index == 0 else rest
     if len(given) > 2 and one.kind in ("string", "template_string") and asserts(node):
         stands[one] = _NAMED
-    if _is_table(node):
-        for one in given:
-            _set_rows(one, stands)
 
 
 def _of_call(node: Node, above: Standing, *, is_claim: bool) -> tuple[Standing, Standing]:
@@ -218,15 +233,9 @@ def _members(node: Node) -> str:
     return "." + ".".join(filter(None, map(member, spine(node)))) + "."
 
 
-def _is_table(node: Node) -> bool:
-    """The rows of `it.each(rows)(name, test)`."""
-    called = node.get("function")
-    return called is not None and member(called) in ("each", "for", "cases") and is_runner(node)
-
-
-def _set_rows(rows: Node, stands: dict[Node, Standing]) -> None:
-    """What stands last in a row is what the others should give."""
-    for row in rows.children if rows.kind == "array" else ():
+def _set_rows(rows: Sequence[Node], stands: dict[Node, Standing]) -> None:
+    """What stands last in a row of `it.each(rows)(name, test)` is what the others should give."""
+    for row in rows:
         if row.kind == "array":
             for one in row.children:
                 stands[one] = ("element", Role.PLAIN)

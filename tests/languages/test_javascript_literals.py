@@ -102,6 +102,27 @@ ASSERTED = [
      ['"SHIPPED" compared answer', '"\\"SHIPPED\\"" compared answer']),
 ]
 
+WANTED = [
+    ("const want = 'SHIP' + 'PED'; it('a', () => expect(f(x)).toBe(want))",
+     ['"SHIPPED" assigned answer']),
+    ("const want = 'SHIPPED'; f(want); expect(g(want.length)).toBe(1)",
+     ['"SHIPPED" assigned plain']),
+    ("it('a', () => { const s = 'in-2291'; expect(f(s)).toBe(1) });"
+     "it('b', () => { const s = 'out-2291'; expect(f(1)).toBe(s) })",
+     ['"in-2291" assigned plain', '"out-2291" assigned answer']),
+    ("const a = 'SHIPPED'; const b = new Text([a, 'at home']); assert.equal(f(), b)",
+     ['"SHIPPED" assigned answer', '"at home" element answer']),
+    ("const {want} = {text: x, want: 'out-2291'}; expect(f()).toEqual({want})",
+     ['"out-2291" element answer']),
+    ("for (const [a, b] of [['in-2291', 'out-2291']]) expect(f(a)).toBe(b)",
+     ['"in-2291" element plain', '"out-2291" element answer']),
+    ("const T = [{a: x, b: 'out-2291'}]; T.forEach(({a, b}) => expect(f(a)).toBe(b))",
+     ['"out-2291" element answer']),
+    ("const T = [['out-2291', 'in-2291']]; it.each(T)('x', (b, a) => expect(f(a)).toBe(b))",
+     ['"in-2291" element answer', '"out-2291" element answer']),
+    ("if (id === KEY) f(); const KEY = 'ORD-2291'", ['"ORD-2291" assigned answer']),
+]
+
 LEFT_OUT = [
     "import a from 'module-name'; export * from 'module-name'",
     "require('module-name'); import('module-name'); jest.mock('module-name')",
@@ -113,7 +134,8 @@ LEFT_OUT = [
     "",
 ]
 
-TABLE = TEXT + NUMBERS + DISPLAYS + FOLDED + USES + ASSERTED + [(each, []) for each in LEFT_OUT]
+TABLE = [*TEXT, *NUMBERS, *DISPLAYS, *FOLDED, *USES, *ASSERTED, *WANTED,
+         *((each, list[str]()) for each in LEFT_OUT)]
 
 
 @pytest.mark.parametrize(("source", "expected"), TABLE)
