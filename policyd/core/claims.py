@@ -5,25 +5,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
 from policyd.core.kin import Placed
 from policyd.core.sheet import Assertion, Kind, Test
+from policyd.core.strength import (
+    COMMON,
+    LITERAL,
+    RANK,
+    broad,
+    holds,
+    is_broader,
+    is_looser,
+    is_part,
+    items,
+)
 from policyd.core.values import dataclass
 
-_RANK = {**{kind: rank for rank, kind in enumerate(Kind)},
-         Kind.CALLED: list(Kind).index(Kind.RAISES)}
-_LITERAL = re.compile(r"""[A-Za-z]?"(?:\\.|[^"\\])*"|[A-Za-z]?'(?:\\.|[^'\\])*'|\$\d+|\.\.\.|"""
-                      r"""\b(?:True|False|None|true|false|null|undefined)\b|"""
-                      r"""(?<![\w.])-?\d[\w.]*""")
-_DISPLAY = re.compile(r"[\[{][#,:*\s]*[\]}]")
+_VARIABLE = re.compile(r"\$\d|\b_\d")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_COMMON = frozenset({
-    "and", "assert", "data", "dict", "equal", "expect", "false", "get", "in", "int", "is", "len",
-    "list", "none", "not", "of", "or", "raises", "result", "self", "set", "sorted", "str", "this",
-    "to", "true", "tuple", "value"})
-_BROAD = frozenset({"*", "Exception", "BaseException", "Error", "Throwable", "object",
-                    "LookupError", "ArithmeticError", "OSError"})
 
 Key = tuple[str, Kind, float | None, tuple[str, ...]]
 Counted = Counter[Key]
@@ -50,19 +49,19 @@ def gone(before: Iterable[Test], after: Iterable[Test]) -> Counter[Key]:
         key_of(claim) for test in after for claim in test.assertions)
 
 
-def losses(before: Test, after: Test, left: Counter[Key]) -> Iterator[Loss]:
+def losses(before: Test, after: Test, left: Counter[Key], room: Room) -> Iterator[Loss]:
     """What a test lost; `left` is `gone`, and what is told is taken out of it.
 
     Another claim about the same subject takes a claim's place if it is no weaker, and so does
-    one about something that is called alike.
+    one about something that is called alike. Cases that a test gained may be its own claims.
     """
-    fresh = list(_only(after.assertions, before.assertions))
+    fresh = _Fresh(list(_only(after.assertions, before.assertions)), [])
     for was in _only(before.assertions, after.assertions):
         if was.kind is Kind.NOTHING or left[key_of(was)] <= 0:
             continue
         left[key_of(was)] -= 1
-        if not _replaced(was, after.assertions, fresh):
-            yield _loss(was, after.assertions, fresh)
+        if not (fresh.takes(was, after.assertions) or room.has_row(was, after)):
+            yield _loss(was, after.assertions, fresh.free)
 
 
 def is_still_claimed(test: Test, left: Counter[Key]) -> bool:
@@ -88,6 +87,7 @@ class Room:
         free = [_Free(one.test.cases, one.test) for one in gained]
         free += [_Free(after.test.cases - before.test.cases, after.test)
                  for before, after in pairs if after.test.cases > before.test.cases]
+        self._rows = {id(one.test): one for one in free}
         self._free: dict[str, list[_Free]] = {}
         for one in free:
             for subject in {broad(claim.subject) for claim in one.test.assertions} - {""}:
@@ -108,19 +108,59 @@ class Room:
             one.cases, cases = one.cases - used, cases - used
         return True
 
+    def has_row(self, was: Assertion, after: Test) -> bool:
+        """Whether a claim is one more case of those that its own test makes now; uses it up."""
+        one = self._rows.get(id(after))
+        if one is None or one.cases <= 0 or not any(
+                _VARIABLE.search(claim.subject) and _is_about(was, claim) and holds(was, claim)
+                for claim in after.assertions):
+            return False
+        one.cases -= 1
+        return True
 
-@lru_cache(maxsize=4096)
-def broad(subject: str) -> str:
-    """A subject without the values in it: `total([1, 2])` and `total($0)` are `total(#)`."""
-    text = _LITERAL.sub("#", subject)
-    while (shorter := _DISPLAY.sub("#", text)) != text:
-        text = shorter
-    return text
+
+@dataclass(slots=True)
+class _Fresh:
+    """The new claims of a test: each takes the place of one, or of all those that it is about."""
+
+    free: list[Assertion]
+    shared: list[Assertion]
+
+    def takes(self, was: Assertion, after: Sequence[Assertion]) -> bool:
+        if _words(was) and was.kind not in (Kind.RAISES, Kind.CALLED) and any(
+                claim.subject == was.subject and RANK[claim.kind] < RANK[was.kind]
+                for claim in after):
+            return True  # what is left says more
+        mine = [claim for claim in self.shared if was.subject and was.subject in claim.subject]
+        for match in (_is_about, _is_akin):
+            found = next((claim for claim in (*self.free, *mine)
+                          if match(was, claim) and holds(was, claim)), None)
+            if found is not None:
+                self._use(was, found)
+                return True
+            if any(match(was, claim) for claim in self.free if match is _is_about):
+                return False
+        return self._has_parts(was)
+
+    def _use(self, was: Assertion, found: Assertion) -> None:
+        if found in self.free:
+            self.free.remove(found)
+            if was.subject and was.subject in found.subject != was.subject:
+                self.shared.append(found)
+
+    def _has_parts(self, was: Assertion) -> bool:
+        """Whether a whole is claimed item by item now."""
+        parts = [claim for claim in self.free if is_part(was, claim)]
+        if len({claim.subject for claim in parts}) < max(2, items(was.answer)):
+            return False
+        for claim in parts:
+            self.free.remove(claim)
+        return True
 
 
 def _covers(by: Test, test: Test) -> bool:
     mine = [claim for claim in test.assertions if claim.kind is not Kind.NOTHING]
-    return bool(mine) and all(any(_is_about(claim, other) and _holds(claim, other)
+    return bool(mine) and all(any(_is_about(claim, other) and holds(claim, other)
                                   for other in by.assertions) for claim in mine)
 
 
@@ -134,36 +174,21 @@ def _only(these: Sequence[Assertion], those: Sequence[Assertion]) -> Iterator[As
             yield claim
 
 
-def _replaced(was: Assertion, after: Sequence[Assertion], fresh: list[Assertion]) -> bool:
-    if _words(was) and was.kind not in (Kind.RAISES, Kind.CALLED) and any(
-            claim.subject == was.subject and _RANK[claim.kind] < _RANK[was.kind]
-            for claim in after):
-        return True  # what is left says more
-    for match in (_is_about, _is_akin):
-        found = next((claim for claim in fresh if match(was, claim) and _holds(was, claim)), None)
-        if found is not None:
-            if not (was.subject and was.subject in found.subject != was.subject):
-                fresh.remove(found)  # one claim about both takes the place of several
-            return True
-        if any(match(was, claim) for claim in fresh if match is _is_about):
-            return False
-    return False
-
-
 def _loss(was: Assertion, after: Sequence[Assertion], fresh: Sequence[Assertion]) -> Loss:
     now = next((claim for claim in (*fresh, *after) if claim.form == was.form
-                or (claim in fresh and _is_about(was, claim))), None) or next(
-        (claim for claim in fresh if claim.kind is Kind.NOTHING), None)
-    if now is None or (now.kind is was.kind is not Kind.CLOSE and now.types == was.types):
+                or (claim in fresh and (_is_about(was, claim) or is_part(was, claim)))), None
+               ) or next((claim for claim in fresh if claim.kind is Kind.NOTHING), None)
+    if now is None or (holds(was, now) and now.kind is was.kind):
         return Loss(was, None, "loses an assertion")
     if now.kind is Kind.NOTHING:
         return Loss(was, now.line, "cannot fail any more", now.form == was.form)
-    if was.kind is now.kind is Kind.CLOSE:
+    if was.kind is now.kind is Kind.CLOSE and not is_part(was, now):
         return Loss(was, now.line, "raises a tolerance")
-    if _is_broader(was, now):
+    if is_broader(was, now):
         return Loss(was, now.line, "expects any error" if "*" in now.types else
                     "expects a broader error")
-    return Loss(was, now.line, "weakens an assertion")
+    return Loss(was, now.line, "loosens a bound" if is_looser(was, now) else
+                "weakens an assertion")
 
 
 def _is_about(was: Assertion, now: Assertion) -> bool:
@@ -178,23 +203,5 @@ def _is_akin(was: Assertion, now: Assertion) -> bool:
 
 
 def _words(claim: Assertion) -> frozenset[str]:
-    found = _WORD.findall(_LITERAL.sub("#", claim.subject or claim.form))
-    return frozenset(word.lower() for word in found) - _COMMON
-
-
-def _holds(was: Assertion, now: Assertion) -> bool:
-    """Whether a claim is no weaker, as far as its kind, tolerance and types tell."""
-    if _RANK[now.kind] > _RANK[was.kind] or _is_broader(was, now):
-        return False
-    if was.kind is now.kind is Kind.CLOSE and was.tolerance is not None:
-        return now.tolerance is not None and now.tolerance <= was.tolerance
-    return True
-
-
-def _is_broader(was: Assertion, now: Assertion) -> bool:
-    """Whether more errors pass. What is no wider name takes the place of another one."""
-    if not was.types or now.kind is Kind.NOTHING or not (
-            now.types or now.kind is Kind.RAISES):
-        return False
-    new = set(now.types) - set(was.types)
-    return not now.types or bool(new & _BROAD) or len(now.types) > len(was.types)
+    found = _WORD.findall(LITERAL.sub("#", claim.subject or claim.form))
+    return frozenset(word.lower() for word in found) - COMMON

@@ -53,6 +53,11 @@ class Before:
         return [[one for one in sheet.markers if one.mark is marker.mark and one.on == marker.on]
                 for sheet in self.sheets.get(path, ())]
 
+    def knows(self, file: Changed, marker: Marker) -> bool:
+        """Whether other tests of the file were under the same condition: a new one may be."""
+        return any(_is_no_worse(marker, (one,)) for sheet in self.sheets.get(file.path, ())
+                   for one in sheet.markers if one.mark is marker.mark)
+
     def on(self, test: Placed, marker: Marker) -> list[Marker]:
         """The markers of the kind that the test had, whatever it was called and wherever."""
         was = self.origins.get(test.nodeid)
@@ -90,6 +95,9 @@ def _gained(file: Changed, marker: Marker, count: int, covered: Sequence[Placed]
         return ""
     if covered and not any(had) and all(
             _is_no_worse(marker, before.on(test, marker)) for test in covered):
+        return ""
+    if covered and marker.condition == "other" and marker.mark in (Mark.SKIP, Mark.XFAIL) and all(
+            test.nodeid not in before.origins for test in covered) and before.knows(file, marker):
         return ""
     was_strict = not _is_strict(marker) and any(
         _is_strict(one) for side in before.at(file.path, marker) for one in side)

@@ -81,12 +81,12 @@ def _of_pair(before: Placed, after: Placed, left: claims.Counted, room: claims.R
     was, now = before.test, after.test
     back = tuple(dict.fromkeys((before.path, after.path)))
     if was.assertions and not now.assertions:
-        known = list(claims.losses(was, now, left))
+        known = list(claims.losses(was, now, left, room))
         if known:
             yield Loss(after.path, now.line, "asserts nothing", f"{now.name} lost all of "
                        f"{len(was.assertions)} assertions", now.name, back)
     else:
-        for loss in claims.losses(was, now, left):
+        for loss in claims.losses(was, now, left, room):
             if is_stilled and loss.is_stilled:
                 continue
             yield Loss(after.path, loss.line or now.line, loss.says,

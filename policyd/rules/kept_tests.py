@@ -58,6 +58,10 @@ class Options:
         """Each becomes a zone of its own name."""
         return (*self.settings, *self.ci)
 
+    def is_code(self, touch: Touch) -> bool:
+        """Whether it is source by itself: a zone of all files has tests and settings in it too."""
+        return self.source in touch.zones and {self.tests, *self.globs()}.isdisjoint(touch.zones)
+
     def faults(self, zones: frozenset[str],
                groups: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:  # noqa: ARG002
         for name in ("tests", "source", "wiring"):
@@ -68,10 +72,11 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
     trusted = "maintainers" in given.pusher.groups
     for update in given.updates:
         has_source = any(options.source in touch.zones for touch in update.net)
+        has_code = any(options.is_code(touch) for touch in update.net)
         if update.content is None or update.revert or (trusted and not has_source):
             continue
         found = (*_lost(update.content, options),
-                 *(() if trusted or not has_source else _checks(update, options)))
+                 *(() if trusted or not has_code else _checks(update, options)))
         if found:
             yield _finding(update, found, trusted=trusted)
 
@@ -191,6 +196,9 @@ RULE = Rule(
         Example("a test that goes with its module", _pushed(
             _file(None, _of(_test(_SUM))),
             _file(None, Sheet(), path="src/tax.py", zone="source")), Options()),
+        Example("the checks and a settings file in a source zone of all files", _pushed(touched=(
+            Touch("package.json", ("source", "**/package.json")),
+            Touch(".ci/run", ("source", ".ci/**")))), Options()),
         Example("a maintainer's push of tests alone", _as_maintainer(_GONE), Options()),
         Example("a maintainer's return to an earlier accepted state", push(
             touching(_SRC), update=replace(MAIN, revert=True, content=_GONE.updates[0].content)),

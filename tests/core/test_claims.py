@@ -9,6 +9,7 @@ import pytest
 from policyd.core import claims
 from policyd.core.kin import Placed
 from policyd.core.sheet import Assertion, Kind, Test
+from policyd.core.strength import broad
 
 
 def claim(form: str, kind: Kind = Kind.EQUAL, subject: str | None = None,
@@ -23,7 +24,7 @@ def raises(*types: str) -> Assertion:
 
 def said(before: list[Assertion], after: list[Assertion]) -> list[str]:
     one, other = (Test("test_a", 1, "b", tuple(found)) for found in (before, after))
-    return [loss.says for loss in claims.losses(one, other, claims.gone([one], [other]))]
+    return [loss.says for loss in claims.losses(one, other, claims.gone([one], [other]), room())]
 
 
 IS3, IS4 = claim("f($0) == 3"), claim("f($0) == 4")
@@ -81,7 +82,8 @@ def test_what_a_test_lost(before, after, says):
 def test_what_another_test_claims_now_is_not_lost():
     one, other, both = (Test(name, 1, name, found) for name, found in (
         ("a", (IS3, TRUE)), ("a", (TRUE,)), ("b", (IS3,))))
-    assert list(claims.losses(one, other, claims.gone([one], [other, both]))) == []
+    assert list(claims.losses(one, other, claims.gone([one], [other, both]),
+                              room())) == []
     assert claims.is_still_claimed(replace(both, name="c"), claims.gone([both], [both]))
     assert not claims.is_still_claimed(both, claims.gone([both], [other]))
     assert not claims.is_still_claimed(Test("a", 1, "a"), claims.gone([], []))
@@ -94,7 +96,7 @@ def test_what_another_test_claims_now_is_not_lost():
     ('total("it\'s")', "total(#)"),
 ])
 def test_a_subject_without_its_values(subject, is_broad):
-    assert claims.broad(subject) == is_broad
+    assert broad(subject) == is_broad
 
 
 def room(*gained: Test) -> claims.Room:

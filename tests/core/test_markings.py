@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from policyd.core.content import Changed
@@ -86,6 +88,12 @@ ROWS = [
      sheet(on(UNCOLLECTED, "collect_ignore = ['a.py']", "")), ""),
     ("a new class that is no test", PLAIN, sheet(on(UNCOLLECTED, "__test__ = False", "Client")),
      ""),
+    ("a new test, under the condition of another one", sheet(CI, tests="test_a"),
+     sheet(CI, replace(CI, on="test_b")), ""),
+    ("an old test, under the condition of another one", sheet(CI),
+     sheet(CI, replace(CI, on="test_b")), "gains skipif"),
+    ("a new test that is skipped as another one is", sheet(on(SKIP, "@skip"), tests="test_a"),
+     sheet(on(SKIP, "@skip"), on(SKIP, "@skip", "test_b")), "gains skip"),
     ("only a new test", sheet(tests="test_a"), sheet(on(UNCOLLECTED, "it.only(...)", "test_b")),
      "gains it.only(...)"),
 ]
