@@ -6,10 +6,12 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from posixpath import splitext
 
 from policyd.adapters.gains import before_sides
 from policyd.adapters.look import Look
 from policyd.adapters.sources import Files, Sources
+from policyd.core import hiddenkey, modules
 from policyd.core.answerkey import is_pair
 from policyd.core.content import Changed, Content, gained, leads_to
 from policyd.core.facts import Op, Touch, Update
@@ -20,6 +22,8 @@ from policyd.languages import language_of
 
 _TELLING = 3
 """Bytes of an input below which many tests hold it."""
+_MOST_PIECES = 4
+"""Of joined inputs, that are searched for."""
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[\w.]+')
 _ESCAPE = re.compile(r"\\(?:x\w{,2}|u\w{,4}|U\w{,8}|.?)")
 
@@ -54,7 +58,7 @@ def content(look: Look, update: Update, asked: Asked, sources: Sources,
     sides = [dict(sources.files(side, zoned)) for side in before_sides(look, update)]
     sources.read([*after.items(), *((path, entry) for path in zoned for entry in before[path]),
                   *(file for side in sides for file in side.items())])
-    files = tuple(_leading(look, _changed(path, zones, after, before[path], sides, sources))
+    files = tuple(_leading(look, _changed(path, zones, after, before[path], sides, sources), asked)
                   for path, zones in sorted(zoned.items()))
     marked = any(file.after is not None and file.after.markers for file in files)
     found = Content(files, sources.unreadable(after), {},
@@ -89,15 +93,24 @@ def _changed(path: str, zones: tuple[str, ...], after: Files, before: Sequence[E
         is_new=not before and not others)
 
 
-def _leading(look: Look, file: Changed) -> Changed:
+def _leading(look: Look, file: Changed, asked: Asked) -> Changed:
     """With the zones of the paths that it names; those of a folder are what lies in it."""
-    if file.after is None or not (file.after.opened or file.after.suspects):
+    sheet = file.after
+    if sheet is None:
         return file
-    named = [(one.what, "unknown") for one in file.after.suspects if one.trick is Trick.READS]
-    named += [(one.path, one.base) for one in file.after.opened]
-    return replace(file, leads={
-        where: tuple(sorted({*look.zones.inside(where), *look.zones.inside(f"{where}/*")}))
-        for path, base in named for where in leads_to(file.path, path, base)})
+    named = [(one.what, "unknown") for one in sheet.suspects if one.trick is Trick.READS]
+    named += [(one.path, one.base) for one in sheet.opened]
+    leads = {where: _inside(look, where, f"{where}/*")
+             for path, base in named for where in leads_to(file.path, path, base)}
+    if asked.source in file.zones:
+        suffix = splitext(file.path)[1]
+        leads |= {where: _inside(look, where, f"{where}/*", f"{where}{suffix}")
+                  for use in sheet.imports if (where := modules.place_of(use, file.path))}
+    return replace(file, leads=leads) if leads else file
+
+
+def _inside(look: Look, *paths: str) -> tuple[str, ...]:
+    return tuple(sorted({zone for path in paths for zone in look.zones.inside(path)}))
 
 
 def _sheets(path: str, entries: Iterable[Entry], sources: Sources) -> tuple[Sheet, ...]:
@@ -109,7 +122,7 @@ def _samples(look: Look, tree: bytes, found: Content, asked: Asked,
              sources: Sources) -> Mapping[str, tuple[Sample, ...]]:
     """Of the unchanged tests that hold, as text, what a gained branch answers."""
     keyed = gained(found.of(asked.source or ""), lambda sheet: sheet.keyed, _key)
-    wanted = {_needles(one) for _, one in keyed if is_pair(one)}
+    wanted = {needles for _, one in keyed for needles in _needles(one)}
     if not wanted:
         return {}
     changed = {file.path for file in found.files}
@@ -127,12 +140,21 @@ def _key(keyed: Keyed) -> tuple[tuple[str, ...], str]:
     return keyed.given, keyed.result
 
 
-def _needles(keyed: Keyed) -> tuple[re.Pattern[bytes], ...]:
-    """All of them stand in a test that gives this input; a short one says less than its result."""
-    needles = [_needle(value) for value in keyed.given]
-    if all(len(needle) < _TELLING for needle in needles):
-        needles.append(_needle(keyed.result))
-    return tuple(re.compile(_pattern(needle)) for needle in needles)
+def _needles(keyed: Keyed) -> Iterator[tuple[re.Pattern[bytes], ...]]:
+    """All of them stand in a test that gives this input; a short one says less than its result.
+
+    So do the pieces of inputs that are joined, and the result where the input is a length.
+    """
+    if is_pair(keyed):
+        needles = [_needle(value) for value in keyed.given]
+        if all(len(needle) < _TELLING for needle in needles):
+            needles.append(_needle(keyed.result))
+        yield tuple(re.compile(_pattern(needle)) for needle in needles)
+    if hiddenkey.is_joined(keyed):
+        longest = sorted(set(hiddenkey.pieces(keyed)), key=len)[-_MOST_PIECES:]
+        yield tuple(re.compile(re.escape(piece.encode("ascii"))) for piece in longest)
+    if hiddenkey.by_length(keyed):
+        yield (re.compile(_pattern(_needle(keyed.result))),)
 
 
 def _pattern(needle: bytes) -> bytes:

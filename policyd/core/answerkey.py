@@ -2,14 +2,17 @@
 
 Branches that stand together are one table. Of a table the new branches count that a test holds
 an input and the result of, or only an input where no result can be read. What everybody writes,
-such as 0 and True, tells nothing; nor does a table of which tests hold the smaller part.
+such as 0 and True, tells nothing; nor does a table of which tests hold the smaller part. Inputs
+that a branch does not name whole: `core.hiddenkey`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from policyd.core import hiddenkey
 from policyd.core.content import Changed, gained
 from policyd.core.sheet import Keyed, Sample
 from policyd.core.values import dataclass
@@ -42,8 +45,7 @@ def answers(source: Iterable[Changed], samples: Mapping[str, Sequence[Sample]]
     new: dict[str, set[Keyed]] = {}
     for file, keyed in gained(files, lambda sheet: sheet.keyed, key_of):
         new.setdefault(file.path, set()).add(keyed)
-    asked = [(path, sample, frozenset(sample.given))
-             for path, listed in samples.items() for sample in listed]
+    asked = _asked([(path, sample) for path, listed in samples.items() for sample in listed])
     for file in files:
         if file.after is not None and file.path in new:
             for table in _tables(file.after.keyed):
@@ -63,31 +65,47 @@ def _tables(listed: Sequence[Keyed]) -> Iterator[list[Keyed]]:
         yield table
 
 
-_Asked = tuple[str, Sample, frozenset[str]]
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Samples, each with the test that it stands in and the set of its inputs."""
+
+    whole: Sequence[tuple[hiddenkey.Asked, frozenset[str]]]
+    hidden: hiddenkey.Exam
+
+
+def _asked(listed: Sequence[hiddenkey.Asked]) -> _Asked:
+    return _Asked([(one, frozenset(one[1].given)) for one in listed], hiddenkey.exam(listed))
 
 
 def _of_table(path: str, table: Sequence[Keyed], new: set[Keyed],
-              asked: Sequence[_Asked]) -> Iterator[Answered]:
+              asked: _Asked) -> Iterator[Answered]:
     held = [(keyed, found) for keyed in table if (found := _sample_of(keyed, asked)) is not None]
-    pairs = [(keyed, found) for keyed, found in held if keyed in new and is_pair(keyed)]
-    exact = [keyed for keyed, (_, sample, _) in pairs if sample.result]
+    pairs = [(keyed, found) for keyed, found in held
+             if keyed in new and (is_pair(keyed) or _is_joined_pair(keyed, found[1]))]
+    exact = [keyed for keyed, (_, sample) in pairs if sample.result or keyed.how == "other"]
     telling = any(any(map(_is_telling, keyed.given)) for keyed in exact)
     if 2 * _inputs(one for one, _ in held) >= _inputs(table) and (
             telling or _inputs(one for one, _ in pairs) > 1):
-        yield from (Answered(path, keyed, test, sample) for keyed, (test, sample, _) in pairs)
+        yield from (Answered(path, keyed, test, sample) for keyed, (test, sample) in pairs)
+
+
+def _is_joined_pair(keyed: Keyed, sample: Sample) -> bool:
+    """Whether its inputs say something one by one."""
+    return hiddenkey.is_joined(keyed) and is_pair(replace(keyed, given=sample.given))
 
 
 def _inputs(listed: Iterable[Keyed]) -> int:
     return len({keyed.given for keyed in listed})
 
 
-def _sample_of(keyed: Keyed, asked: Sequence[_Asked]) -> _Asked | None:
+def _sample_of(keyed: Keyed, asked: _Asked) -> hiddenkey.Asked | None:
     """One with the very result, else one of which no result is known."""
     given = set(keyed.given)
     if not given or not keyed.result:
         return None
-    fitting = [one for one in asked if given <= one[2]]
-    exact = next((one for one in fitting if one[1].result == keyed.result), None)
+    fitting = [one for one, inputs in asked.whole if given <= inputs]
+    exact = next((one for one in fitting if one[1].result == keyed.result), None) \
+        or hiddenkey.joined(keyed, asked.hidden) or hiddenkey.in_part(keyed, asked.hidden)
     if exact is not None or keyed.how == "other" or all(map(_is_common, given)):
         return exact  # of "other" the values are parts of an input, or what is made of it
     return next((one for one in fitting if not one[1].result), None)

@@ -33,7 +33,8 @@ class Changed:
     is_new: bool = False
     """Whether no side before held a file there."""
     leads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The zones of what the sheet after names by path, each path as `leads_to` makes it."""
+    """The zones of what the sheet after names by path, each path as `leads_to` makes it; of
+    source also those of what it imports, as `modules.place_of` makes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from posixpath import dirname, normpath
 
 _ROOTS = ("src", "lib", "source", "python", "app")
 """Folders that are no part of a module's name; so is any one folder at the top."""
 
 _SUFFIX = re.compile(r"(\.d)?\.(pyi?|pyw|[cm]?[jt]sx?)$")
+
+_MEMBER = re.compile(r"[A-Za-z_$][\w$]*|\*")
+_MOST_MEMBERS = 8
 
 _NAMES = """
 __future__ abc argparse array ast asyncio atexit base64 bdb binascii bisect builtins bz2 calendar
@@ -48,7 +52,8 @@ def is_at(use: str, path: str, at: str) -> bool:
     parts = _parts(path)
     if not _is_python(at):
         resolved = _resolved(use, at)
-        return parts == _parts(resolved) or parts == _parts(_SUFFIX.sub("", resolved))
+        return any(parts == _parts(one) for one in (
+            resolved, _SUFFIX.sub("", resolved), *_without_members(resolved)))
     wanted = tuple(filter(None, use.split(".")))
     is_package = path.rpartition("/")[2].startswith("__init__.")
     for start in range(len(parts)):
@@ -60,9 +65,33 @@ def is_at(use: str, path: str, at: str) -> bool:
     return False
 
 
+def place_of(use: str, at: str) -> str:
+    """Where a module stands that the file `at` names, without its suffix; "" outside, unknown.
+
+    A dotted one is looked for at the root; one of a library that is called by name is not told
+    apart from it.
+    """
+    if _is_python(at):
+        dots = len(use) - len(use.lstrip("."))
+        name = use[dots:].replace(".", "/")
+        place = normpath("/".join([dirname(at), *[".."] * (dots - 1), name])) if dots else name
+    else:
+        place = _SUFFIX.sub("", _resolved(use, at)) if use.startswith((".", "/")) else ""
+    return "" if place.startswith(("..", "/")) else place
+
+
 def _parts(path: str) -> tuple[str, ...]:
     names = _SUFFIX.sub("", path).split("/")
     return tuple(names[:-1] if names[-1] in ("__init__", "index") else names)
+
+
+def _without_members(path: str) -> Iterator[str]:
+    """`src/cart.Cart.total` is something in `src/cart`."""
+    folder, slash, name = path.rpartition("/")
+    members = name.split(".")
+    for end in range(min(len(members), _MOST_MEMBERS) - 1, 0, -1):
+        if members[0] and _MEMBER.fullmatch(members[end]):
+            yield folder + slash + ".".join(members[:end])
 
 
 def _resolved(use: str, at: str) -> str:

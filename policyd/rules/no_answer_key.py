@@ -9,17 +9,22 @@ that the push leaves alone count too.
 
 Refused is also what only its judge can be the reason for: to look whether a test is running, to
 end the process past every handler, to be equal to anything, to change the runner or the standard
-streams, and to name a path in a protected zone. Moves, cherry-picks and backports gain nothing.
-Answers that are computed from a key elsewhere, true/false answers and tables that are padded are
-a known gap: running relations on other inputs is what answers them.
+streams, to name a path in a protected zone, to import a test, and a new module at the top of the
+source that has the name of a test runner, which it would stand in for. Moves, cherry-picks and
+backports gain nothing. Inputs that are joined into one text count like those that stand apart; of
+parts of an input only what no dispatch by prefix looks for. Answers that are computed from a key
+elsewhere or lie in a data file, true/false answers and tables that are padded are a known gap:
+running relations on other inputs is what answers them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
+from policyd.core import modules
 from policyd.core.answerkey import Answered, answers
 from policyd.core.content import Changed, Content, gained, leads_to
 from policyd.core.examples import MAIN, push
@@ -34,6 +39,16 @@ PROTECTED = ("oracle", "ledger", "manifest", "tests")
 SOFT = ("sys.exit", "SystemExit", "process.exitCode")
 """Ends that a caller can catch, or that come later."""
 
+_STAND_INS = re.compile(
+    r"(?:(?:src|lib|source|python)/)?(_?pytest|pluggy|unittest|doctest|nose2?|hypothesis"
+    r"|testtools|sitecustomize|usercustomize)(?:/__init__)?\.pyi?")
+"""Modules that the runner, or Python before it, would take for its own; deeper ones it would not.
+A conftest.py is no stand-in: what may write it is `protected-writers`."""
+_TEST = re.compile(
+    r"(?:.*/)?(?:(?:test_[^/]*|[^/]*_test|[^/]*\.(?:test|spec)|conftest)\.\w+"
+    r"|(?:__)?tests?(?:__)?/.*)")
+"""Tests that stand beside the source."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -44,8 +59,8 @@ class Options:
     `protected`: zones whose paths source does not name.
     `exits`: `hard` are ends past every handler; `all` are those too that a caller can catch,
     outside of what is a command line.
-    `allow`: calls, variables and paths that source may use all the same, as a rejection names
-    them.
+    `allow`: calls, variables, paths and modules that source may use all the same, as a rejection
+    names them.
     """
 
     source: str = "source"
@@ -81,7 +96,8 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
             continue
         source = tuple(update.content.of(options.source))
         hits = [*_keyed(source, update.content, options), *_tricks(source, options),
-                *_named(source, options)]
+                *_named(source, options), *_imported(source, options),
+                *_shadows(source, options)]
         if hits:
             yield _finding(update, hits)
 
@@ -142,11 +158,28 @@ def _paths(sheet: Sheet) -> Iterator[Opened]:
                 if one.trick is Trick.READS)
 
 
+def _imported(source: tuple[Changed, ...], options: Options) -> Iterator[_Hit]:
+    """No line is known."""
+    for file, use in gained(source, lambda sheet: sheet.imports, lambda one: one):
+        zones = file.leads.get(modules.place_of(use, file.path), ())
+        if options.tests in zones and use not in options.allow and not _TEST.fullmatch(file.path):
+            yield _Hit(Place(path=file.path, note=f"imports a test: {_short(use)}"),
+                       "imports a test", "keep what both need in the source")
+
+
+def _shadows(source: tuple[Changed, ...], options: Options) -> Iterator[_Hit]:
+    for file in source:
+        found = _STAND_INS.fullmatch(file.path)
+        if file.is_new and file.after is not None and found and found[1] not in options.allow:
+            yield _Hit(Place(path=file.path, line=1, note=f"stands in for {found[1]}"),
+                       f"stands in for {found[1]}", "give the module another name")
+
+
 def _finding(update: Update, hits: list[_Hit]) -> Finding:
     first = hits[0]
     instead = dict.fromkeys(hit.instead for hit in hits)
     return Finding(
-        ref=update.ref, says=f"{first.place.path}:{first.place.line} {first.says}",
+        ref=update.ref, says=f"{_at(first.place)} {first.says}",
         scene="1 place" if len(hits) == 1 else f"{len(hits)} places",
         places=tuple(hit.place for hit in hits),
         repair=Repair("edit", Next.EDIT, words=(
@@ -154,11 +187,19 @@ def _finding(update: Update, hits: list[_Hit]) -> Finding:
             *instead)))
 
 
+def _at(place: Place) -> str:
+    return f"{place.path}:{place.line}" if place.line else f"{place.path}"
+
+
 def _with(source: Sheet, tests: Sheet = Sheet(), *, before: Sheet = Sheet(),  # noqa: B008
           leads: dict[str, tuple[str, ...]] | None = None, **more: Any) -> Situation:
     files = (Changed("src/ship.py", ("source",), source, (before,), leads=leads or {}),
              Changed("tests/test_ship.py", ("tests",), tests))
     return push(update=replace(MAIN, content=Content(files, **more)))
+
+
+def _of(*files: Changed) -> Situation:
+    return push(update=replace(MAIN, content=Content(files)))
 
 
 def _table(count: int, line: int = 2) -> tuple[Keyed, ...]:
@@ -210,6 +251,20 @@ RULE = Rule(
         Example("a path that nobody protects", _with(
             Sheet(opened=(Opened(3, "data/rates.csv"),)),
             leads={"data/rates.csv": (), "src/data/rates.csv": ("source",)}), Options()),
+        Example("a module of the project that is imported", _with(
+            Sheet(imports=("rates", ".units")), leads={"rates": (), "src/units": ("source",)}),
+            Options()),
+        Example("a test beside the source that imports what tests share", _of(
+            Changed("src/ship.test.ts", ("source",), Sheet(imports=("../tests/orders",)),
+                    leads={"tests/orders": ("tests",)})), Options()),
+        Example("a runner's name deeper in a package, and names that resemble", _of(
+            Changed("src/ship/pytest.py", ("source",), Sheet(), is_new=True),
+            Changed("src/pytest_orders.py", ("source",), Sheet(), is_new=True)), Options()),
+        Example("what is there already, under a runner's name", _of(
+            Changed("src/pytest.py", ("source",), Sheet(), (Sheet(),))), Options()),
+        Example("a dispatch by prefix", _with(
+            Sheet(keyed=(Keyed(2, ('"https://"',), '"secure"', "other"),)),
+            Sheet(samples=(Sample(4, ('"https://a.example"',), '"secure"'),))), Options()),
         Example("a look at the runner that only moves", _with(
             Sheet(suspects=(_SENSES,)), before=Sheet(suspects=(replace(_SENSES, line=30),))),
             Options()),
@@ -223,6 +278,16 @@ RULE = Rule(
         Example("a table of what a test asks", _with(
             Sheet(keyed=(Keyed(2, ("10",), "55", "table"), Keyed(3, ("20",), "6765", "table"))),
             Sheet(samples=(Sample(3, ("10",), "55"), Sample(4, ("20",), "6765")))), Options()),
+        Example("inputs of a test that are joined", _with(
+            Sheet(keyed=(Keyed(2, ('"0.50LU"',), '"0.08"', "other"),)),
+            Sheet(samples=(Sample(4, ('"0.50"', '"LU"'), '"0.08"'),))), Options()),
+        Example("a part of an input, and a whole one", _with(
+            Sheet(keyed=(Keyed(2, ("9", '"one two"'), '"one-two"', "other"),)),
+            Sheet(samples=(Sample(4, ('"one two three"', "9"), '"one-two"'),))), Options()),
+        Example("a module of the tests that source imports", _with(
+            Sheet(imports=("tests.orders",)), leads={"tests/orders": ("tests",)}), Options()),
+        Example("a module that stands in for the runner", _of(
+            Changed("src/pytest.py", ("source",), Sheet(), is_new=True)), Options()),
         Example("two inputs of tests whose results cannot be read", _with(
             Sheet(keyed=(_BRANCH, Keyed(4, ('"ORD-2292"',), '"SHIPPED-WEST"'))),
             Sheet(samples=(Sample(3, ('"ORD-2291"',)), Sample(4, ('"ORD-2292"',))))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policyd.core.modules import is_at, is_library
+from policyd.core.modules import is_at, is_library, place_of
 
 PY, TS = "tests/test_a.py", "tests/cart.test.ts"
 
@@ -23,6 +23,11 @@ PY, TS = "tests/test_a.py", "tests/cart.test.ts"
     ("../src/cart", "src/cart.ts", TS, True),
     ("../src/cart.js", "src/cart.ts", TS, True),
     ("../src/cart", "src/cart/index.ts", TS, True),
+    ("../src/cart.total", "src/cart.ts", TS, True),
+    ("../src/cart.Cart.prototype.total", "src/cart/index.ts", TS, True),
+    ("../src/cart.*", "src/cart.ts", TS, True),
+    ("../src/cart.io", "src/cart.io.ts", TS, True),
+    ("../src/carts.total", "src/cart.ts", TS, False),
     ("../src/total", "src/cart.ts", TS, False),
     ("cart", "src/cart.ts", TS, False),
 ])
@@ -37,3 +42,16 @@ def test_what_a_file_means(use, path, at, is_it):
 ])
 def test_what_is_nobodys_own(use, at, is_it):
     assert is_library(use, at) is is_it
+
+
+@pytest.mark.parametrize(("use", "at", "place"), [
+    ("tests.orders", "src/ship.py", "tests/orders"),
+    ("..tests", "src/ship.py", "tests"),
+    (".units", "src/deep/ship.py", "src/deep/units"),
+    ("...x", "src/ship.py", ""),
+    ("../tests/orders.js", "src/ship.ts", "tests/orders"),
+    ("lodash", "src/ship.ts", ""),
+    ("../../x", "src/ship.ts", ""),
+])
+def test_where_a_module_stands_by_its_name(use: str, at: str, place: str) -> None:
+    assert place_of(use, at) == place

@@ -62,6 +62,7 @@ KEYS = [
      "import json\nRATES = json.load(open('oracle/receipts/expected.json'))\n"),
     ("a test that is read", "from pathlib import Path\n"
      "WANT = Path(__file__).parents[1].joinpath('tests', 'test_ship.py').read_text()\n"),
+    ("a test that is imported", "from tests.test_ship import ORDERS\n"),
 ]
 
 
@@ -70,7 +71,14 @@ def test_code_that_knows_its_exam_is_refused(unmoved, source):
     """C072, C110, C111; the tests are those that main has."""
     refused(unmoved, f"{tip_of(unmoved, {'src/ship.py': source})}:{MAIN}", by=ANSWERS,
             as_="agent-7")
-    assert unmoved.told[0].startswith("policyd: no-answer-key: src/ship.py:")
+    assert unmoved.told[0].startswith("policyd: no-answer-key: src/ship.py")
+
+
+def test_a_module_that_stands_in_for_the_runner_is_refused(unmoved):
+    """C111: what it does is its own affair."""
+    tip = tip_of(unmoved, {"src/pytest.py": "raises = print\n", "src/ship/pytest.py": ""})
+    refused(unmoved, f"{tip}:{MAIN}", by=ANSWERS, as_="agent-7")
+    assert unmoved.told[0].endswith(": src/pytest.py:1 stands in for pytest")
 
 
 def test_the_branch_and_its_test_in_one_push_are_refused(site):
