@@ -12,7 +12,8 @@ from policyd.languages.javascript_bindings import Bindings
 from policyd.languages.javascript_constants import Constants
 from policyd.languages.javascript_keyed import keyed
 from policyd.languages.javascript_literals import literals
-from policyd.languages.javascript_markers import markers, mocks, places
+from policyd.languages.javascript_markers import markers, places
+from policyd.languages.javascript_mocks import mocks
 from policyd.languages.javascript_paths import opened
 from policyd.languages.javascript_suspects import suspects
 from policyd.languages.javascript_tests import File, found, tests

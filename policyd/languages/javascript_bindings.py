@@ -12,6 +12,7 @@ from policyd.languages.javascript_names import (
     arguments,
     callee,
     member,
+    spine,
 )
 from policyd.languages.javascript_tree import Node, walk
 from policyd.languages.javascript_values import text_of
@@ -23,6 +24,7 @@ _ASSERT_MODULES = frozenset({"assert", "assert/strict", "chai", "power-assert", 
                              "tap", "tape"})
 _MOST_NAMES = 400
 """Names that are followed for one test."""
+_MOST_ORIGINS = 40
 _OPENS = frozenset({"identifier", "shorthand_property_identifier"})
 
 
@@ -44,6 +46,8 @@ class Bindings:
         self.bare: set[str] = set()
         """Modules that are loaded for what they do."""
         self.values: dict[str, Node] = {}
+        self._made: dict[str, set[str]] = {}
+        """By name, what the calls and constructions begin with that it is set to anywhere."""
         self._declared: set[str] = set()
         self._used: dict[str, frozenset[str]] = {}
         for node in nodes:
@@ -65,6 +69,20 @@ class Bindings:
                 break
             node = held
         return node
+
+    def origins(self, name: str) -> list[str]:
+        """The modules that a name is of, or that what it is set to was made by."""
+        found: set[str] = set()
+        seen: set[str] = set()
+        left = [name]
+        while left and len(seen) < _MOST_ORIGINS:
+            one = left.pop()
+            if one in self.modules:
+                found.add(self.modules[one])
+            elif one not in seen:
+                left += sorted(self._made.get(one, ()))
+            seen.add(one)
+        return sorted(found)
 
     def modules_of(self, names: frozenset[str]) -> Iterator[str]:
         """The modules that names lead to, by what the file's own functions use in turn."""
@@ -105,6 +123,7 @@ class Bindings:
                 target = node.get("left")
                 if target is not None and target.kind == "identifier":
                     self._spoil(target.text)
+                    self._came(target.text, node.get("right"))
 
     def _load(self, source: Node) -> str:
         written = text_of(source)
@@ -158,6 +177,7 @@ class Bindings:
                 self._rename(name.text, module, member(value) if value is not None else "")
             if value is not None:
                 self._declare(name.text, value)
+                self._came(name.text, value)
             else:
                 self._spoil(name.text)
             return
@@ -168,6 +188,15 @@ class Bindings:
                 self._bind(one.get("value"), module, one.get("key"))
             elif one.kind in ("shorthand_property_identifier_pattern", "identifier"):
                 self._spoil(one.text)
+
+    def _came(self, name: str, value: Node | None) -> None:
+        if value is not None and value.kind == "await_expression" and value.children:
+            value = value.children[0]
+        root = spine(value)[-1] if value is not None else None
+        if root is not None and root.kind == "new_expression":
+            root = spine(root.get("constructor") or root)[-1]
+        if root is not None and root.kind == "identifier" and root.text != name:
+            self._made.setdefault(name, set()).add(root.text)
 
     def _declare(self, name: str, value: Node) -> None:
         if name in self._declared:

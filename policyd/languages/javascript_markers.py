@@ -1,18 +1,17 @@
-"""What takes the edge off the tests of a JavaScript file, and what stands in for its modules."""
+"""What takes the edge off the tests of a JavaScript file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from policyd.core.sheet import Mark, Marker, Mock
-from policyd.languages.javascript_bindings import module_of
+from policyd.core.sheet import Mark, Marker
 from policyd.languages.javascript_forms import Scope
-from policyd.languages.javascript_names import GROUPS, TESTS, arguments, callee, member, path
+from policyd.languages.javascript_names import GROUPS, TESTS, arguments, callee, member
 from policyd.languages.javascript_runners import Declared
 from policyd.languages.javascript_tests import File, Known
 from policyd.languages.javascript_tree import Node, walk
-from policyd.languages.javascript_values import is_number, text_of
+from policyd.languages.javascript_values import is_number
 
 _BY_WORD = {"skip": Mark.SKIP, "todo": Mark.SKIP, "fixme": Mark.SKIP, "skipIf": Mark.SKIP,
             "runIf": Mark.SKIP, "failing": Mark.XFAIL, "fails": Mark.XFAIL, "fail": Mark.XFAIL,
@@ -34,16 +33,6 @@ _TOLERANCES = re.compile(r"(?:^|_)(?:EPS|EPSILON|TOL|TOLERANCE|DELTA|PRECISION)(
 _PLATFORM = re.compile(r"platform|\bos\b|arch\b|win32|darwin|isWindows|isWin|isMac|isLinux", re.I)
 _VERSION = re.compile(r"version|semver|\bnode(?:Major)?\b", re.IGNORECASE)
 _PACKAGE = re.compile(r"require\.resolve\(\"([\w@/.-]{1,80})\"\)")
-_MOCKS = frozenset({
-    "jest.mock", "vi.mock", "jest.doMock", "vi.doMock", "jest.unstable_mockModule",
-    "mock.module", "t.mock.module", "td.replace", "td.replaceEsm", "mockery.registerMock",
-    "jest.setMock"})  # fmt: skip
-_SPIES = frozenset({
-    "jest.spyOn", "vi.spyOn", "sinon.stub", "sinon.replace", "sandbox.stub", "sinon.mock",
-    "sandbox.replace", "mock.method", "t.mock.method", "spyOn", "jest.replaceProperty",
-    "mock.getter", "stub", "sinon.fake", "sinon.replaceGetter"})  # fmt: skip
-_MAKES = frozenset({"jest.fn", "vi.fn", "sinon.stub", "sinon.fake", "mock.fn", "t.mock.fn",
-                    "td.func"})
 
 
 Places = Sequence[tuple[Node, str]]
@@ -70,11 +59,6 @@ def markers(file: File, known: Sequence[Known], where: Places) -> tuple[Marker, 
     for node, on in where:
         found += _at(file, node, on, names)
     return tuple(sorted(set(found), key=lambda one: (one.line, one.mark.value, one.on, one.says)))
-
-
-def mocks(file: File, where: Places) -> tuple[Mock, ...]:
-    found = {mock for node, on in where for mock in _mocked(file, node, on)}
-    return tuple(sorted(found, key=lambda one: (one.line, one.target, one.on)))
 
 
 def _declared(file: File, one: Known) -> Iterator[Marker]:
@@ -226,60 +210,3 @@ def _test_around(node: Node) -> Node | None:
 def _first(call: Node) -> Node | None:
     given = arguments(call)
     return given[0] if given else None
-
-
-def _mocked(file: File, node: Node, on: str) -> Iterator[Mock]:
-    if node.kind == "assignment_expression":
-        target, value = node.get("left"), node.get("right")
-        if value is not None and value.kind == "call_expression" and _base(value) in _MAKES \
-                and target is not None and target.kind == "member_expression":
-            yield Mock(node.line, _target(file, target), on)
-        return
-    if node.kind != "call_expression":
-        return
-    name, given = callee(node), arguments(node)
-    if name in _MOCKS and given:
-        written = text_of(given[0]) or _imported(given[0])
-        yield Mock(node.line, _clean(module_of(written)) if written else "*", on)
-    elif name in ("proxyquire", "esmock", "proxyquire.noCallThru", "rewiremock") and given:
-        table = file.bindings.value(given[1]) if len(given) > 1 else None
-        for pair in table.children if table is not None and table.kind == "object" else ():
-            key = pair.get("key")
-            text = (text_of(key) or key.text) if key is not None else ""
-            yield Mock(pair.line, _clean(module_of(text)) if text else "*", on)
-    elif name in _SPIES and given:
-        method = text_of(given[1]) if len(given) > 1 else None
-        yield Mock(node.line, _clean(f"{_target(file, given[0])}.{method or '*'}"), on)
-
-
-def _imported(node: Node) -> str:
-    """`vi.mock(import("./x"))`."""
-    given = arguments(node)
-    return (text_of(given[0]) or "") if callee(node) == "import" and given else ""
-
-
-def _base(call: Node) -> str:
-    """`jest.fn` of `jest.fn().mockReturnValue(1)`."""
-    for _ in range(6):
-        name = callee(call)
-        if name:
-            return name
-        called = call.get("function")
-        inner = called.get("object") if called is not None else None
-        if inner is None or inner.kind != "call_expression":
-            break
-        call = inner
-    return ""
-
-
-def _target(file: File, node: Node) -> str:
-    """A dotted name whose first part is the module that it came from."""
-    name = path(node)
-    if not name:
-        return "*"
-    first, dot, rest = name.partition(".")
-    return _clean(f"{file.bindings.modules.get(first, first)}{dot}{rest}")
-
-
-def _clean(text: str) -> str:
-    return ascii(text)[1:-1][:200]

@@ -122,8 +122,8 @@ class Wanted:
         elif pattern.kind == "object_pattern" and value.kind == "object":
             cells = {key.text: pair.get("value") for pair in value.children
                      if (key := pair.get("key")) is not None}
-            for key, name in _fields(pattern):
-                held = cells.get(key)
+            for field, name in _fields(pattern):
+                held = cells.get(field)
                 if held is not None:
                     self._cells -= 1
                     self._set.setdefault((inside, name), []).append(held)

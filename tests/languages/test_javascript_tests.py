@@ -286,6 +286,16 @@ MOCKS = [
     ("proxyquire('../src/a', {'./db': {}})", ["./db"]),
     ("import db from '../src/db'; db.load = jest.fn()", ["../src/db.load"]),
     ("vi.mock(name)", ["*"]),
+    ("import { Cart } from '../src/cart'; let c; c = new Cart().add(1); jest.spyOn(c, 'total')",
+     ["../src/cart.total"]),
+    ("import { Cart } from '../src/cart'; jest.spyOn(Cart.prototype, 'total')",
+     ["../src/cart.prototype.total"]),
+    ("import { Cart } from '../src/cart'; jest.spyOn(new Cart(), 'total')", ["../src/cart.total"]),
+    ("import * as m from './m'; async () => { const c = await m.make(1); sinon.stub(c, 'go') }",
+     ["./m.go"]),
+    ("import { c } from './m'; c.go = () => 1; const own = {}; own.go = () => 1", ["./m.go"]),
+    ("import * as m from './m'; Object.defineProperty(m, 'go', {value: f})", ["./m.go"]),
+    ("jest.spyOn(console, 'log')", ["console.log"]),
 ]
 
 
