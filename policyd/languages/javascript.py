@@ -2,7 +2,7 @@
 
 The source is hostile: call this in a process that may die (policyd.adapters.sourcereader). What
 stands in types and remarks is not found, nor what base64, String.fromCharCode(), slices or
-replace() hide, and configuration files are read like any other source.
+replace() hide, and of what runners are set to, what the file exports as a function works out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from policyd.languages.javascript_literals import literals
 from policyd.languages.javascript_markers import markers, places
 from policyd.languages.javascript_mocks import mocks
 from policyd.languages.javascript_paths import opened
+from policyd.languages.javascript_settings import settings
 from policyd.languages.javascript_suspects import suspects
 from policyd.languages.javascript_tests import File, found, tests
 from policyd.languages.javascript_tree import load, tree
@@ -39,5 +40,6 @@ def sheet(source: bytes, min_length: int, *, dialect: str = "javascript") -> She
             suspects=suspects(file, files),
             opened=files,
             mocks=mocks(file, where),
+            settings=settings(file),
             imports=tuple(file.bindings.imports),
         )

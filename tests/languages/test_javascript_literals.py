@@ -212,6 +212,10 @@ DEEP = {
     "templates": "x = " + "`${" * 5_000 + "1" + "}`" * 5_000,
     "names for names": "".join(f"const a{n} = a{n + 1} + a{n + 1};" for n in range(1_000))
     + "it('a', () => { expect(a0).toBe(1) })",
+    "settings of settings": "".join(f"const s{n} = [{f's{n + 1}, ' * 90}];" for n in range(5))
+    + "module.exports = {roots: s0}",
+    "tables of tables": "const t = [" + "[1, 2]," * 900 + "];"
+    + "for (const [a, b] of t) expect(a).toBe(b);" * 300,
     "runners for runners": "const a = b.skip; const b = a.skip; a('x', () => {})",
     "functions that call themselves": "function f(a) { f(a); g(a) } function g(a) { f(a); "
     "expect(a).toBe(1) } it('a', () => { f(1) })",

@@ -304,6 +304,35 @@ def test_stand_ins_name_what_they_take_the_place_of(source: str, targets: list[s
     assert [one.target for one in read(source).mocks] == targets
 
 
+SETTINGS = [
+    ("module.exports = {testMatch: ['**/a.ts'], bail: 1, passWithNoTests: true}",
+     ["jest.bail 1", 'jest.testMatch ["**/a.ts"]', "jest.passWithNoTests true"]),
+    ("const c: Config = {testRegex: /a\\.b/, testTimeout: 10 * 1000}; export default c",
+     ["jest.testRegex a\\.b", "jest.testTimeout 10000"]),
+    ("export default async () => { return {testPathIgnorePatterns: ['<rootDir>/x', y]} }",
+     ['jest.testPathIgnorePatterns ["<rootDir>/x", "y"]']),
+    ("export default function f() { return {roots: [path.join(__dirname, 'src')]} }",
+     ['jest.roots ["src"]']),
+    ("import { defineConfig } from 'vitest/config'; const b = {retry: 2}\n"
+     "export default mergeConfig(base, defineConfig({test: {...b, include: ['t/**'],"
+     " exclude: [...configDefaults.exclude, 'a']}}))",
+     ['vitest.exclude ["configDefaults.exclude", "a"]', 'vitest.include ["t/**"]',
+      "vitest.retry 2"]),
+    ("module.exports = {spec: 'test/**', timeout: 500}", ["mocha.spec test/**",
+                                                          "mocha.timeout 500"]),
+    ("import { x } from '@playwright/test'; export default {retries: 3}",
+     ["playwright.retries 3"]),
+    ("module.exports = {total, include: 3}; export const x = {testMatch: []}", []),
+    ("export function f() { return {testMatch: []} }", []),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), SETTINGS)
+def test_runners_are_set_by_what_a_file_exports(source: str, expected: list[str]) -> None:
+    found = read(source).settings
+    assert sorted(f"{one.key} {one.value}" for one in found) == sorted(expected)
+
+
 def test_sheet_survives_the_pipe() -> None:
     made = read("import a from './a'; it.skip('x', () => { expect(a('in')).toBeCloseTo(1.5) })")
     assert unpacked(packed(made), Sheet) == made
