@@ -15,6 +15,15 @@ _STRING = re.compile(r"""[A-Za-z]{0,2}("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""")
 _REASON = re.compile(r"""\breason\s*=\s*[A-Za-z]?("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""")
 _STRICT = re.compile(r"\bstrict\s*=\s*True\b")
 _ONLY = re.compile(r"only\b|f(it|describe|test)\b")
+_OF_RUNNER = re.compile(r"\bmark\.timeout\(")
+"""A limit without which none holds; other runners have one for all tests."""
+_PLATFORMS = ("linux", "darwin", "mac", "win", "windows", "posix", "nt", "cpython", "pypy", "x86",
+              "amd64", "arm", "aarch64", "bsd", "freebsd", "cygwin")
+_ASKS = re.compile(r"platform|\bos\.name\b|\bsystem\(")
+_NEGATED = re.compile(r"!=|\bnot\b|!\w|!\[|!\(")
+_VERSION = re.compile(r"version_info(?:\[[:\d]*\]|\.major)?\s*([<>]=?)\s*[\[(]?(\d+)(?:,\s*(\d+))?")
+_OLDEST = 3
+"""Major version that all run."""
 _NUMBER = re.compile(r"\d[\d_.]*")
 _HEAD = re.compile(r"\s*[(=]")
 _NO_WORD = re.compile(r"[\s,]+")
@@ -58,6 +67,15 @@ class Before:
         return any(_is_no_worse(marker, (one,)) for sheet in self.sheets.get(file.path, ())
                    for one in sheet.markers if one.mark is marker.mark)
 
+    def limits(self, test: Placed) -> list[float]:
+        """What the runner's limits of a test were, in seconds, if all sides had one."""
+        was = self.origins.get(test.nodeid)
+        sides = [] if was is None else [
+            [one.amount for one in sheet.markers if one.amount is not None and one.amount > 0
+             and _OF_RUNNER.search(one.says) and is_on(was.test.name, one.on)]
+            for sheet in self.sheets.get(was.path, ())]
+        return [limit for side in sides for limit in side] if all(sides) else []
+
     def on(self, test: Placed, marker: Marker) -> list[Marker]:
         """The markers of the kind that the test had, whatever it was called and wherever."""
         was = self.origins.get(test.nodeid)
@@ -80,6 +98,21 @@ def gains(files: Sequence[Changed], usual: float) -> Iterator[Gain]:
             says = _gained(file, marker, count, covered, before, usual)
             if says:
                 yield Gain(file.path, marker, says, tuple(test.nodeid for test in covered))
+
+
+def lifted(files: Sequence[Changed], usual: float) -> Iterator[Gain]:
+    """The tests that had a limit of the runner's and have none now, if they end later so."""
+    before = Before.of(files)
+    for file in files:
+        sheet = file.after or Sheet()
+        for test in tests_in(file.path, sheet):
+            had = before.limits(test)
+            if had and not 0 < usual <= min(had) and not any(
+                    one.mark is Mark.TIMEOUT and is_on(test.test.name, one.on)
+                    for one in sheet.markers):
+                marker = Marker(Mark.TIMEOUT, test.test.line, test.test.name)
+                yield Gain(file.path, marker, f"timeout none, was {_amount(min(had))}",
+                           (test.nodeid,))
 
 
 def _gained(file: Changed, marker: Marker, count: int, covered: Sequence[Placed],
@@ -143,6 +176,21 @@ def _raised(file: Changed, marker: Marker, covered: Sequence[Placed], before: Be
     if no_limit or (most is not None and marker.amount > most):
         return f"{_what(marker)} {_amount(marker.amount)}, was {_amount(most)}"
     return ""
+
+
+def holds_everywhere(marker: Marker) -> bool:
+    """Whether a condition about platforms or versions is none: it names none that is in use."""
+    if marker.condition == "platform":
+        named = {one[1].strip("\"'").lower() for one in _STRING.finditer(marker.says)}
+        usual = any(name and (one.startswith(name) or name.startswith(one))
+                    for name in named for one in _PLATFORMS)
+        return (bool(named) and not usual and _NEGATED.search(marker.says) is not None
+                and _ASKS.search(marker.says) is not None)
+    if marker.condition == "version":
+        return any((int(major) < _OLDEST or (int(major) == _OLDEST and minor in ("", "0")))
+                   if sign[0] == ">" else int(major) > _OLDEST
+                   for sign, major, minor in _VERSION.findall(marker.says))
+    return False
 
 
 def _first(file: Changed, marker: Marker, covered: Sequence[Placed], before: Before,

@@ -117,8 +117,8 @@ def _is_own_answer(was: Assertion, now: Assertion) -> bool:
     if was.kind not in _WHOLE or was.against != "literal" or now.against not in ("call", "name"):
         return False
     _, other = _held_against(now)
-    return any(name not in COMMON and f"{name}(" in other
-               for name in _CALLED.findall(now.subject))
+    names = set(_CALLED.findall(now.subject)) - COMMON
+    return bool(names) and all(f"{name}(" in other for name in names)
 
 
 def _held_against(claim: Assertion) -> tuple[str, str]:

@@ -2,11 +2,11 @@
 
 Looked at are the tests and the wiring that the net change touches, and the settings of test
 runners. Marks are: skips and expected failures, in whatever way they are written; reruns; limits of
-time and of difference that are raised, or that are not known any more; and what keeps a test from
+time and of difference that are raised, or that are gone or not known any more; and what keeps a test from
 being found. A mark is not gained where its test was only moved or renamed with it, or where another
-guarded branch has it. A lower limit passes, and so does the first limit of a test, unless
+guarded branch has it, and a new test may be under a condition that its file had. A lower limit passes, and so does the first limit of a test, unless
 `usual_timeout` says what holds without one. A skip or an expected failure passes under one of
-`conditions`, or where one of `packages` is missing. A mark on a test with a row of the ledger or
+`conditions` that is not true everywhere, or where one of `packages` is missing. A mark on a test with a row of the ledger or
 the quarantine that the target branch holds already passes; a row about one set of parameters
 excuses no whole test. A file that cannot be read is refused, unless it could not be read before.
 The first push of all gains nothing, and a maintainer's push without source may say what is
@@ -22,7 +22,7 @@ from dataclasses import replace
 from policyd.core.content import Changed, Content
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Need, Pusher, Situation, Unreadable, Update
-from policyd.core.markings import Gain, gains
+from policyd.core.markings import Gain, gains, holds_everywhere, lifted
 from policyd.core.nodeids import normalised
 from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
@@ -80,7 +80,7 @@ class Options:
     def lets(self, marker: Marker) -> bool:
         """Whether a mark may stay for what it depends on."""
         kind, _, package = marker.condition.partition(":")
-        return marker.mark in (Mark.SKIP, Mark.XFAIL) and (
+        return marker.mark in (Mark.SKIP, Mark.XFAIL) and not holds_everywhere(marker) and (
             kind in self.conditions or (kind == "package" and package in self.packages))
 
 
@@ -104,7 +104,10 @@ def _marks(files: tuple[Changed, ...], content: Content, options: Options, *,
            is_apart: bool) -> Iterator[Place]:
     """`is_apart`: whether a maintainer changes how tests run, and no source."""
     marked = tuple(file for file in files if {options.tests, options.wiring} & set(file.zones))
-    for gain in gains(marked, options.usual_timeout):
+    limited = any(one.key.rpartition(".")[2] == "timeout" for file in files if file.after
+                  for one in file.after.settings)
+    for gain in (*gains(marked, options.usual_timeout),
+                 *(() if limited else lifted(marked, options.usual_timeout))):
         if not (options.lets(gain.marker) or _is_excused(gain, content.excused)
                 or (is_apart and gain.marker.mark is Mark.UNCOLLECTED)):
             on = gain.marker.on and f" on {gain.marker.on.rpartition('::')[2]}"
@@ -266,6 +269,10 @@ RULE = Rule(
         Example("a raised timeout", _with(_sheet(_limit(10)), _sheet(_limit(2))), Options()),
         Example("a timeout that nobody can know", _with(
             _sheet(_limit(None)), _sheet(_limit(5))), Options()),
+        Example("a timeout that is taken off", _with(_sheet(), _sheet(replace(
+            _limit(5), says="@pytest.mark.timeout(5)"))), Options()),
+        Example("a platform that nobody has", _with(_sheet(replace(
+            _LINUX, says='@skipif(sys.platform != "aix")')), _sheet()), Options()),
         Example("a first timeout above what holds without one", _with(
             _sheet(_limit(60)), _sheet()), Options(usual_timeout=10)),
         Example("a raised tolerance", _with(

@@ -31,6 +31,12 @@ IS3, IS4 = claim("f($0) == 3"), claim("f($0) == 4")
 TRUE = claim("f($0)", Kind.TRUTH)
 CLOSE = claim("f($0) ~ 3", Kind.CLOSE, tolerance=0.1)
 LOCAL = claim("$0 == 3")
+LIST = replace(claim("f($0) == [1, 2]"), answer="[1, 2]")
+
+
+def below(bound: str, answer: str | None = None) -> Assertion:
+    return replace(claim(f"f($0) < {bound}", Kind.ORDER), answer=bound if answer is None else "")
+
 
 ROWS = [
     # title, before, after, what is said
@@ -68,6 +74,34 @@ ROWS = [
     ("another error", [raises("ValueError")], [raises("TaxError")], []),
     ("fewer errors", [raises("KeyError", "ValueError")], [raises("ValueError")], []),
     ("no error but a value", [raises("ValueError")], [IS3], []),
+    ("one of two stands in for both", [claim("f(1) == [1, 2]"), claim("f(2) == [3, 4]")],
+     [claim("sorted(f(1))[-1] == 2", subject="sorted(f(1))[-1]")],
+     ["weakens an assertion"] * 2),
+    ("an item", [LIST], [claim("f($0)[0] == 1", subject="f($0)[0]")], ["weakens an assertion"]),
+    ("all items", [LIST], [claim(f"f($0)[{n}] == {n + 1}", subject=f"f($0)[{n}]")
+                           for n in range(2)], []),
+    ("some of the items", [replace(LIST, answer="[1, 2, 3]")],
+     [claim(f"f($0)[{n}] == {n + 1}", subject=f"f($0)[{n}]") for n in range(2)],
+     ["weakens an assertion"]),
+    ("in any order", [LIST], [claim("set(f($0)) == {1, 2}", subject="set(f($0))")],
+     ["weakens an assertion"]),
+    ("no case", [claim("f($0) == 'A'")], [claim("f($0).lower() == 'a'", subject="f($0).lower()")],
+     ["weakens an assertion"]),
+    ("a result that comes in a list now", [replace(IS3, answer="3")],
+     [replace(claim("f($0)[0] == 3", subject="f($0)[0]"), answer="3")], []),
+    ("a list that is made first", [LIST], [claim("list(f($0)) == [1, 2]",
+                                                 subject="list(f($0))")], []),
+    ("a looser bound", [below("0.1")], [below("5")], ["loosens a bound"]),
+    ("a bound that nobody knows", [below("0.1")], [below("SLACK", "")], ["loosens a bound"]),
+    ("a bound on the other side", [below("0.1")], [replace(below("0.1"), form="f($0) > 0.1")],
+     ["loosens a bound"]),
+    ("a closer bound", [below("5")], [below("0.1")], []),
+    ("nothing given", [IS3], [claim("f([]) == 3")], ["weakens an assertion"]),
+    ("something else given", [claim("f([]) == 3")], [claim("f([1]) == 3")], []),
+    ("what it computes itself", [replace(IS3, against="literal")],
+     [replace(claim("f($0) == f($0)"), against="call")], ["weakens an assertion"]),
+    ("what something else computes", [replace(IS3, against="literal")],
+     [replace(claim("f($0) == g($0)"), against="call")], []),
     ("an error without its text", [replace(raises("ValueError"), kind=Kind.EQUAL)],
      [raises("ValueError")], ["weakens an assertion"]),
 ]
@@ -119,3 +153,11 @@ def test_tests_take_the_place_of_cases():
 def test_one_test_is_not_another_that_is_only_called_alike():
     assert not room(Test("test_b", 1, "", (claim("f(2) == 1"),))).takes(
         Test("test_a", 1, "", (claim("f(1) == 1"),)), 1)
+
+
+def test_cases_that_a_test_gains_are_its_own_claims_and_no_other_test():
+    was = Test("test_a", 1, "a", tuple(claim(f"f({n}) == {n}") for n in range(3)))
+    now = Test("test_a", 1, "b", (claim("f($0) == $1"),), cases=3)
+    found = claims.Room([], [(Placed("t", was), Placed("t", now))])
+    assert list(claims.losses(was, now, claims.gone([was], [now]), found)) == []
+    assert not found.takes(Test("test_b", 1, "c", (claim("f(7) == 7"),)), 1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from policyd.core.content import Changed
-from policyd.core.markings import gains
+from policyd.core.markings import gains, holds_everywhere, lifted
 from policyd.core.sheet import Mark, Marker, Sheet, Test
 
 SKIP, XFAIL, RERUN = Mark.SKIP, Mark.XFAIL, Mark.RERUN
@@ -139,3 +139,33 @@ def test_a_first_limit_counts_from_what_holds_without_one():
     assert said(file("t.py", sheet(limit(60)), PLAIN), usual=60) == []
     assert said(file("t.py", sheet(limit(61)), PLAIN), usual=60) == [
         "t.py gains a timeout of 61"]
+
+
+@pytest.mark.parametrize(("before", "after", "usual", "says"), [
+    (limit(2), None, 0, ["t.py timeout none, was 2"]),
+    (limit(2), None, 5, ["t.py timeout none, was 2"]),
+    (limit(5), None, 5, []),
+    (limit(2), limit(2, ""), 0, []),
+    (limit(2, says="run(timeout=2)"), None, 0, []),
+], ids=["none", "a later one", "the usual one", "one of the file", "one of a call"])
+def test_a_limit_that_is_taken_off(before, after, usual, says):
+    if before.says.startswith("timeout"):
+        before = replace(before, says=f"@pytest.mark.{before.says}")
+    found = file("t.py", sheet(*([after] if after else [])), sheet(before))
+    assert [f"{gain.path} {gain.says}" for gain in lifted([found], usual)] == says
+
+
+@pytest.mark.parametrize(("condition", "says", "is_true"), [
+    ("platform", '@skipif(sys.platform != "aix")', True),
+    ("platform", '@skipif(not sys.platform.startswith("sunos"))', True),
+    ("platform", '@skipif(sys.platform != "win32")', False),
+    ("platform", '@skipif(sys.platform == "aix")', False),
+    ("version", "@skipif(sys.version_info >= [3])", True),
+    ("version", "@skipif(sys.version_info[0] >= 3)", True),
+    ("version", "@skipif(sys.version_info < [4])", True),
+    ("version", "@skipif(sys.version_info < [3, 12])", False),
+    ("version", "@skipif(sys.version_info > [3, 8])", False),
+    ("other", "@skipif(HERE)", False),
+])
+def test_a_condition_that_holds_everywhere(condition, says, is_true):
+    assert holds_everywhere(on(SKIP, says, condition=condition)) is is_true
