@@ -174,4 +174,6 @@ def _rows(call: Node, bindings: Bindings) -> int:
         columns = head[0].count("|") + 1 if head else 1
         return max(len(holes) // columns, 1)
     rows = bindings.value(given.children[0]) if given.children else None
-    return max(len(rows.children), 1) if rows is not None and rows.kind == "array" else 1
+    if rows is None or rows.kind != "array":
+        return 1
+    return len(rows.children) if rows is given.children[0] else max(len(rows.children), 1)

@@ -10,6 +10,7 @@ from policyd.core.values import dataclass
 from policyd.languages.javascript_bindings import Bindings, constants_of, names_in
 from policyd.languages.javascript_claims import Claims, can_fail
 from policyd.languages.javascript_constants import Constants
+from policyd.languages.javascript_dead import Dead
 from policyd.languages.javascript_forms import Forms, Part, Scope, scope_of
 from policyd.languages.javascript_names import (
     FUNCTIONS,
@@ -55,12 +56,13 @@ class File:
     constants: Constants
     forms: Forms
     bindings: Bindings
+    dead: Dead
     fixed: Mapping[str, Part | None] = field(default_factory=dict)
     """Constants of the file by name."""
 
     @classmethod
     def of(cls, nodes: Sequence[Node], constants: Constants, bindings: Bindings) -> File:
-        return cls(nodes, constants, Forms(constants), bindings,
+        return cls(nodes, constants, Forms(constants), bindings, Dead(constants, bindings),
                    {**constants_of(bindings, _PLAIN)})
 
 
@@ -85,7 +87,7 @@ def found(file: File) -> list[Known]:
         if made is None:
             times = _times(node, file)
             inner = replace(stand, times=min(stand.times * times, _MOST_CASES)) \
-                if times > 1 else stand
+                if times != 1 else stand
             stack.extend((child, inner) for child in reversed(node.children))
             continue
         known = _known(made, stand, file)
@@ -134,7 +136,7 @@ def _known(made: Declared, stand: _Stand, file: File) -> Known:
     whole = f"{stand.name}::{name}" if stand.name else name
     function = file.bindings.function(made.runs)
     return Known(made, whole[-1000:], made.is_group,
-                 min(stand.times * max(made.cases(file.bindings), 1), _MOST_CASES),
+                 min(stand.times * made.cases(file.bindings), _MOST_CASES),
                  function_body(function) if function is not None else None)
 
 
@@ -151,8 +153,9 @@ def _times(node: Node, file: File) -> int:
         inner = called.get("object") if called is not None else None
         over = inner if inner is not None and inner.kind == "array" else None
     held = file.bindings.value(over) if over is not None else None
-    return max(len(held.children), 1) if held is not None and held.kind in (
-        "array", "object") else 1
+    if held is None or held.kind not in ("array", "object"):
+        return 1
+    return len(held.children) if held is over else max(len(held.children), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,8 @@ class _Reader:
             if node.kind == "call_expression":
                 if declared(node, self._file.bindings, in_test=True) is not None:
                     continue
-                result += [_as_seen(replace(each, line=node.line), place)
+                seen = replace(place, unseen=place.unseen or bool(self._file.dead.never(node)))
+                result += [_as_seen(replace(each, line=node.line), seen)
                            for each in self._called(node, claims, depth)]
             stack.extend(reversed(list(_below(place, self._file))))
         return tuple(result)
@@ -270,12 +274,6 @@ def _below(place: _Place, file: File) -> Iterator[_Place]:
                 finalizer is not None and _returns(finalizer.get("body")))
             for child in node.children:
                 yield _Place(child, unseen or (lost and child.field == "body"))
-        case "if_statement":
-            never = _worth(node.get("condition"), file)
-            for child in node.children:
-                dead = ((never is False and child.field == "consequence")
-                        or (never is True and child.field == "alternative"))
-                yield _Place(child, unseen or dead)
         case "function_declaration" | "class_declaration" | "generator_function_declaration":
             return
         case "variable_declarator" if _is_function(node.get("value")):
@@ -284,7 +282,15 @@ def _below(place: _Place, file: File) -> Iterator[_Place]:
             for child in node.children:
                 yield _Place(child, unseen or child.field == "function")
         case _:
-            yield from (_Place(child, unseen) for child in node.children)
+            dead = file.dead.never(node)
+            for child in node.children if node.kind != "call_expression" else _parts(node):
+                yield _Place(child, unseen or child in dead)
+
+
+def _parts(call: Node) -> Iterator[Node]:
+    """What is called, and each argument by itself."""
+    for child in call.children:
+        yield from child.children if child.kind == "arguments" else (child,)
 
 
 def _may_claim(node: Node) -> bool:
@@ -306,7 +312,7 @@ def _is_swallowing(node: Node) -> bool:
 
 def _ends(node: Node, file: File) -> bool:
     """Whether nothing behind a statement is reached, whatever happens."""
-    if node.kind == "if_statement" and _worth(node.get("condition"), file) is True:
+    if node.kind == "if_statement" and file.dead.truth(node.get("condition")) is True:
         inner = node.get("consequence")
         return inner is not None and (inner.kind in _LEAVES or _returns(inner))
     return node.kind in _LEAVES or (node.kind == "statement_block" and _returns(node))
@@ -320,8 +326,3 @@ def _returns(block: Node | None) -> bool:
 
 def _returns_plainly(block: Node) -> bool:
     return any(child.kind in _LEAVES for child in block.children)
-
-
-def _worth(node: Node | None, file: File) -> bool | None:
-    part = file.constants.of(node)
-    return None if part is None else bool(part.value)
