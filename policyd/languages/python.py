@@ -69,7 +69,8 @@ def _literals(
     parts: Iterable[Part], min_length: int, roles: Mapping[int, Role] = NO_ROLES
 ) -> tuple[Literal, ...]:
     found = {_literal(part, roles) for part in parts if _telling(part, min_length)}
-    return tuple(sorted(found, key=lambda each: (each.line, each.value, each.use)))
+    return tuple(sorted(
+        found, key=lambda each: (each.line, each.value, each.use, each.role.value)))
 
 
 def _parsed(source: bytes, python: str) -> ast.Module:

@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 
 from policyd.core.sheet import Assertion, Kind, Sample
 from policyd.core.values import dataclass
-from policyd.languages.literal import Unparseable
+from policyd.languages.literal import Unparseable, bounded
 from policyd.languages.python_cases import Table, looped
 from policyd.languages.python_claims import NEVER, Claim, claims
 from policyd.languages.python_dead import (
     MAY_END,
     ends,
-    is_empty,
     is_quiet,
     is_suppressing,
     swallows,
 )
 from policyd.languages.python_dotted import last_name
 from policyd.languages.python_expecting import FAILING, RAISING, expected, is_muting, raising
+from policyd.languages.python_guards import Guard, Guards, decided, depends, is_nothing, left_by
 from policyd.languages.python_helpers import DEEPEST, Helpers, is_fixture
 from policyd.languages.python_outline import Outline, Scope
-from policyd.languages.python_spelling import held, spelled
+from policyd.languages.python_spelling import finished, held, spelled
 from policyd.languages.python_worth import Ground, Names, starts_empty, truth
 
 _MOST_STEPS = 100_000
@@ -51,6 +51,15 @@ class _Place(NamedTuple):
     """How many blocks deep."""
     chain: tuple[int, ...] = ()
     """The functions that are being walked through."""
+    guards: tuple[Guard, ...] = ()
+    """What is claimed here is claimed only where they hold."""
+    told: tuple[str, ...] = ()
+    """Such of what is around this function."""
+    free: frozenset[str] = frozenset()
+    """Names that only rows which are written out give a value."""
+
+    def under(self, *guards: Guard) -> _Place:
+        return self._replace(guards=(*self.guards, *guards))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +77,10 @@ class Said:
 class Walker:
     """One for a file."""
 
-    def __init__(self, outline: Outline, helpers: Helpers, ground: Ground) -> None:
+    def __init__(self, outline: Outline, helpers: Helpers, ground: Ground, guards: Guards
+                 ) -> None:
         self._outline = outline
+        self._guards = guards
         self._helpers = helpers
         self._ground = ground
         self._left = _MOST_STEPS
@@ -78,10 +89,11 @@ class Walker:
     def said(self, scope: Scope, owner: Scope | None, free: Iterable[str]) -> Said:
         """What a test claims. `free`: its parameters that only its own table knows."""
         names = self._names(scope)
-        for name in free:
+        own = frozenset(free)
+        for name in own:
             names.drop(name)
         said = Said()
-        place = _Place(names, scope, owner, scope.all_changed(), chain=(id(scope),))
+        place = _Place(names, scope, owner, scope.all_changed(), chain=(id(scope),), free=own)
         stack: list[tuple[Any, _Place]] = []
         self._push(stack, scope.node.body, place)
         self._fixtures(stack, scope, place)
@@ -125,6 +137,8 @@ class Walker:
             pairs.append((statement, place))
             if type(statement) in MAY_END and not place.hollow and self._is_end(statement):
                 place = place._replace(hollow=True)
+            elif type(statement) is ast.If and not place.hollow:
+                place = place.under(*left_by(statement))
         stack += reversed(pairs)
 
     def _is_end(self, statement: ast.AST) -> bool:
@@ -156,28 +170,40 @@ class Walker:
             case ast.If() | ast.While():
                 self._if(statement, place, stack, said)
             case ast.For() | ast.AsyncFor():
-                inside = place._replace(level=place.level + 1)
-                said.tables.extend(looped(statement, self._ground.dotted))
-                hollow = place.hollow or is_empty(statement.iter)
-                self._push(stack, statement.orelse, inside)
-                self._push(stack, statement.body, inside._replace(hollow=hollow))
+                self._for(statement, place, stack, said)
             case ast.Try() | ast.TryStar():
                 self._try(statement, place, stack)
-            case ast.Match(cases=cases):
-                for case in reversed(cases):
-                    self._push(stack, case.body, place._replace(level=place.level + 1))
+            case ast.Match():
+                self._match(statement, place, stack)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._nested(statement, place, stack)
 
+    def _told(self, place: _Place) -> tuple[str, ...] | None:
+        """Under what a claim is made here; None where it never is."""
+        if not place.guards:
+            return place.told
+        told = self._guards.told(place.guards, place.names, place.free)
+        return None if told is None else (*place.told, *told)
+
+    def _settled(self, place: _Place) -> _Place:
+        """The same for another function, with names of its own."""
+        told = self._told(place)
+        return place._replace(guards=(), told=told or (), hollow=place.hollow or told is None)
+
     def _note(self, found: Iterable[Claim], node: Any, place: _Place, said: Said) -> None:
         for claim in found:
-            if place.mute or (place.line and claim.kind is Kind.NOTHING) or (
-                    place.hollow and claim is NEVER):
+            told = self._told(place)
+            hollow = place.hollow or told is None
+            if place.mute or (place.line and (claim.kind is Kind.NOTHING or told is None)) or (
+                    hollow and claim is NEVER):
                 continue
             line = place.line or node.lineno
-            kind = Kind.NOTHING if place.hollow else claim.kind
+            kind = Kind.NOTHING if hollow else claim.kind
+            form = claim.form
+            if told and claim is not NEVER:
+                form = bounded(f"if {' and '.join(dict.fromkeys(told))}: {form}")
             said.assertions.append(Assertion(
-                line, kind, claim.form, claim.subject, claim.against, claim.answer,
+                line, kind, form, claim.subject, claim.against, claim.answer,
                 claim.tolerance, claim.types))
             if kind in (Kind.EQUAL, Kind.CLOSE):
                 self._sample(claim, line, place, said)
@@ -202,7 +228,7 @@ class Walker:
                 self._note(expected(call, place.names, self._ground.dotted), call, place, said)
             elif len(place.chain) <= DEEPEST and id(helper) not in place.chain and (
                     self._helpers.asserts(helper, place.owner)):
-                inside = place._replace(
+                inside = self._settled(place)._replace(
                     names=self._given(helper, call, place), scope=helper, level=0,
                     changed=helper.all_changed(),
                     line=place.line or call.lineno, chain=(*place.chain, id(helper)))
@@ -246,14 +272,43 @@ class Walker:
         """A branch that is never taken. In a helper, other calls may take it."""
         inside = place._replace(level=place.level + 1)
         never = inside._replace(mute=True) if place.line else inside._replace(hollow=True)
-        sure = _sure(statement.test, place.names)
+        sure = decided(statement.test, place.names)
         is_if = isinstance(statement, ast.If)
-        self._push(stack, statement.orelse, never if sure is True and is_if else inside)
+        guards = [Guard(statement.test)] if sure is None else []
+        otherwise = [Guard(statement.test, False)] if sure is None and is_if else []
+        self._push(stack, statement.orelse, never if sure is True and is_if else inside.under(
+            *([] if self._refuses(statement.body) else otherwise)))
         body: Sequence[ast.stmt] = statement.body
         if is_if and self._fails(body[0]):
             self._note(claims(statement.test, place.names, holds=False), statement, place, said)
             body = body[1:]
-        self._push(stack, body, never if sure is False else inside)
+        self._push(stack, body, never if sure is False else inside.under(
+            *([] if self._refuses(statement.orelse) else guards)))
+
+    def _for(self, statement: ast.For | ast.AsyncFor, place: _Place,
+             stack: list[tuple[Any, _Place]], said: Said) -> None:
+        inside = place._replace(level=place.level + 1)
+        said.tables.extend(looped(statement, self._ground.dotted))
+        self._push(stack, statement.orelse, inside)
+        if not depends(statement.iter, place.names, place.free):
+            inside = inside._replace(free=place.free.union(
+                node.id for node in ast.walk(statement.target) if isinstance(node, ast.Name)))
+        self._push(stack, statement.body, inside._replace(
+            hollow=place.hollow or is_nothing(statement.iter, place.names)))
+
+    def _match(self, statement: ast.Match, place: _Place, stack: list[tuple[Any, _Place]]) -> None:
+        inside = place._replace(level=place.level + 1)
+        last = statement.cases[-1]
+        is_sure = last.guard is None and isinstance(last.pattern, ast.MatchAs) and (
+            last.pattern.pattern is None and self._refuses(last.body))
+        subject = finished(place.names.spelled(statement.subject))
+        for case in reversed(statement.cases):
+            guard = Guard(f"{subject} is {finished(spelled(case.pattern))}")
+            self._push(stack, case.body, inside if is_sure else inside.under(guard))
+
+    def _refuses(self, block: Sequence[ast.stmt]) -> bool:
+        """Whether a test fails wherever it comes to a block."""
+        return any(isinstance(one, ast.Raise) or self._fails(one) for one in block)
 
     def _fails(self, statement: ast.stmt) -> bool:
         """`raise AssertionError(...)`, `pytest.fail(...)`, `assert False`."""
@@ -271,9 +326,13 @@ class Walker:
              stack: list[tuple[Any, _Place]]) -> None:
         inside = place._replace(level=place.level + 1)
         self._push(stack, statement.finalbody, inside)
-        self._push(stack, statement.orelse, inside)
+        fails = all(self._refuses(handler.body) for handler in statement.handlers)
+        self._push(stack, statement.orelse, inside if fails else inside.under(Guard("no error")))
+        fails = self._refuses([*statement.body[1:], *statement.orelse])
         for handler in reversed(statement.handlers):
-            self._push(stack, handler.body, inside)
+            type_ = finished(spelled(handler.type)) if handler.type is not None else "*"
+            self._push(stack, handler.body, inside if fails else inside.under(
+                Guard(f"raises {type_}")))
         quiet = swallows(statement) or is_quiet(statement.finalbody, leaving=True)
         self._push(stack, statement.body, inside._replace(hollow=place.hollow or quiet))
 
@@ -282,7 +341,8 @@ class Walker:
         """A function within a test is taken to be called by whatever it is given to."""
         scope = self._outline.scope_of[id(statement)]
         names = place.names.within(scope, place.scope)
-        self._push(stack, statement.body, place._replace(names=names, scope=scope, level=0))
+        self._push(stack, statement.body, self._settled(place)._replace(
+            names=names, scope=scope, level=0))
 
 
 def _made(node: ast.expr, names: Names) -> ast.Call | None:
@@ -290,13 +350,6 @@ def _made(node: ast.expr, names: Names) -> ast.Call | None:
     if isinstance(node, ast.Name) and (worth := names.held(node.id)) is not None:
         return worth.node if isinstance(worth.node, ast.Call) else None
     return node if isinstance(node, ast.Call) else None
-
-
-def _sure(test: ast.expr, names: Names) -> bool | None:
-    if isinstance(test, ast.Name):
-        worth = names.held(test.id)
-        return False if test.id == "TYPE_CHECKING" else worth.truth if worth else None
-    return truth(test)
 
 
 def _assign(statement: ast.Assign | ast.AnnAssign, place: _Place) -> None:
@@ -325,7 +378,7 @@ def _bind(name: str, node: ast.expr, place: _Place) -> None:
     names = place.names
     if name in place.changed or starts_empty(node):
         names.drop(name)
-    elif place.scope.stored.get(name, 0) <= 1:
+    elif place.scope.stored.get(name, 0) <= 1 and name not in place.scope.params:
         names.put_later(name, node)
     elif place.level == 0:
         names.again(name, node)

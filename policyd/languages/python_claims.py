@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from policyd.core.sheet import Kind
 from policyd.languages.python_dotted import last_name
+from policyd.languages.python_guards import is_nothing
 from policyd.languages.python_spelling import finished, operator, spelled
 from policyd.languages.python_worth import CONSTANT, STORED, Names, Worth, truth
 
@@ -302,7 +303,7 @@ def _all(node: ast.expr, form: str, names: Names) -> Claim | None:
     """`all(x == 7 for x in found)` claims of each what it says of one."""
     if not isinstance(node, ast.GeneratorExp | ast.ListComp):
         return None
-    if truth(node.generators[0].iter) is False:
+    if is_nothing(node, names):
         return Claim(Kind.NOTHING, form)
     inner = next(claims(node.elt, names), None)
     return inner._replace(form=form, subject=form) if inner is not None else None

@@ -49,11 +49,6 @@ def _may_catch(call: ast.Call) -> bool:
     return "raises" in name or "suppress" in name or "subtest" in name
 
 
-def is_empty(node: ast.expr) -> bool:
-    """A loop over nothing."""
-    return isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Constant) and truth(node) is False
-
-
 def swallows(statement: ast.Try | ast.TryStar) -> bool:
     """Whether the handler that meets a failed assertion lets it pass."""
     for handler in statement.handlers:

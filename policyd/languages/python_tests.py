@@ -17,6 +17,7 @@ from policyd.languages.python_cases import Table, cases_of, tables
 from policyd.languages.python_conditions import Conditions
 from policyd.languages.python_constants import Part
 from policyd.languages.python_dotted import Dotted, ascii_name, last_name
+from policyd.languages.python_guards import Guards
 from policyd.languages.python_helpers import Helpers, is_fixture, returned
 from policyd.languages.python_limits import Limits
 from policyd.languages.python_markers import Markers
@@ -65,6 +66,7 @@ class File:
         self.outline = Outline(tree)
         self.dotted = Dotted(self.outline)
         self.helpers = Helpers(self.outline)
+        self.conditions = Conditions(self.outline, self.dotted)
         self.ground = Ground(self.dotted, parts, self.outline.module.all_changed())
         self.ground.returned.update(
             (name, value) for name, scope in self.helpers.functions.items()
@@ -90,11 +92,10 @@ def read(tree: ast.Module, parts: Mapping[int, Part]) -> TestParts:
 
 
 def _markers(file: File, names: Mapping[int, Sequence[str]]) -> tuple[Marker, ...]:
-    conditions = Conditions(file.outline, file.dotted)
     known = Names(file.ground)
-    marks = Marks(file.dotted, conditions, known)
+    marks = Marks(file.dotted, file.conditions, known)
     readers = (
-        Markers(file.outline, file.dotted, file.helpers, marks, conditions, names),
+        Markers(file.outline, file.dotted, file.helpers, marks, file.conditions, names),
         Limits(file.outline, file.dotted, known, names), Uncollected(file.outline, names))
     found = [marker for reader in readers for marker in islice(reader.found(), _MOST + 1)]
     if len(found) > _MOST:
@@ -103,7 +104,7 @@ def _markers(file: File, names: Mapping[int, Sequence[str]]) -> tuple[Marker, ..
 
 
 def _tests(file: File, cases: Cases) -> tuple[tuple[Test, ...], list[Sample]]:
-    walker = Walker(file.outline, file.helpers, file.ground)
+    walker = Walker(file.outline, file.helpers, file.ground, Guards(file.conditions))
     needs = Needs(file.outline, file.helpers, file.dotted)
     found: list[Test] = []
     samples: list[Sample] = []

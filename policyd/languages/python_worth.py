@@ -104,6 +104,10 @@ class Ground:
             self._knowable = frozenset(self.dotted.assigned) | frozenset(self.returned)
         return self._knowable
 
+    def unchanged(self, name: str) -> ast.expr | None:
+        """What a name of the module is set to, once, if nothing is put into it."""
+        return None if name in self._changed else self.dotted.assigned.get(name)
+
     def known(self, name: str) -> Worth | None:
         """What a name of the module is worth, where that is known before the test runs."""
         if name not in self._known:
@@ -133,10 +137,11 @@ class _Texts(Texts):
 class Names:
     """What the names of one function are worth at some point of it."""
 
-    __slots__ = ("_depth", "_later", "_worths", "ground", "texts")
+    __slots__ = ("_depth", "_later", "_worths", "ground", "params", "texts")
 
     def __init__(self, ground: Ground, scope: Scope | None = None) -> None:
         self.ground = ground
+        self.params: tuple[str, ...] = () if scope is None else scope.params
         imported = ground.dotted.imported.get(id(scope), ())
         self._worths: dict[str, Worth] = {}
         self._later: dict[str, ast.expr] = {}

@@ -129,12 +129,24 @@ CANNOT_FAIL = [
     "while False:\n    assert total(p) == 7",
     "for x in []:\n    assert total(x) == 7",
     "if TYPE_CHECKING:\n    assert total(p) == 7",
+    "for x in range(9, 9):\n    assert total(x) == 7",
+    "for x in range(TRIES):\n    assert total(x) == 7",
+    "for x in ROWS:\n    assert total(x) == 7",
+    "for x in enumerate(zip(p, ())):\n    assert total(x) == 7",
+    "for x in [y for y in []]:\n    assert total(x) == 7",
+    "for x in p[:0]:\n    assert total(x) == 7",
+    "for x in {}.items():\n    assert total(x) == 7",
+    "while TRIES > 3:\n    assert total(p) == 7",
+    "if not TRIES < 9:\n    pass\nelse:\n    return\nassert total(p) == 7",
+    "if TRIES == 0:\n    return\nassert total(p) == 7",
+    "assert all(total(x) == 7 for x in range(TRIES))",
 ]
 
 
 @pytest.mark.parametrize("body", CANNOT_FAIL)
 def test_what_cannot_fail_claims_nothing(body):
-    assert [one.kind for one in claims(body, "import pytest", "self, p")] == [Kind.NOTHING]
+    before = "import pytest\nTRIES = 0\nROWS = []"
+    assert [one.kind for one in claims(body, before, "self, p")] == [Kind.NOTHING]
 
 
 CAN_FAIL = [
@@ -158,12 +170,52 @@ CAN_FAIL = [
     "assert Price(1) == Price(1)",
     "with ignored(p):\n    raise OSError\nassert total(p) == 7",
     "if p:\n    with lock:\n        return\nassert total(p) == 7",
+    "for x in range(9, 0, -1):\n    assert total(x) == 7",
+    "for x in list(map(total, p)):\n    assert x == 7",
+    "if p is None:\n    p = 3\nif p == 4:\n    assert total(p) == 7",
+    "n = 0\nfor x in p:\n    if n > 0:\n        assert x == 7\n    n += 1",
 ]
 
 
 @pytest.mark.parametrize("body", CAN_FAIL)
 def test_what_can_fail_is_not_taken_for_nothing(body):
     assert Kind.NOTHING not in [one.kind for one in claims(body, "import pytest", "p, errors")]
+
+
+GUARDED = [
+    ("if f(1):\n    assert g(1) == 2", ["if f(1): g(1) == 2"]),
+    ("x = f(1)\nif x.ok and TRIES:\n    assert x.n == 2",
+     ["if (f(1).ok and TRIES): f(1).n == 2"]),
+    ("if f(1):\n    pass\nelse:\n    assert g(1) == 2", ["if not f(1): g(1) == 2"]),
+    ("if f(1):\n    if f(2):\n        assert g(1) == 2", ["if f(1) and f(2): g(1) == 2"]),
+    ("while f(1):\n    assert g(1) == 2", ["if f(1): g(1) == 2"]),
+    ("if not f(1):\n    return\nassert g(1) == 2", ["if f(1): g(1) == 2"]),
+    ("for x in f(1):\n    if x:\n        continue\n    assert g(1) == 2",
+     ["if not $0: g(1) == 2"]),
+    ("try:\n    f(1)\nexcept OSError:\n    assert g(1) == 2", ["if raises OSError: g(1) == 2"]),
+    ("try:\n    f(1)\nexcept OSError:\n    pass\nelse:\n    assert g(1) == 2",
+     ["if no error: g(1) == 2"]),
+    ("match f(1):\n    case 3:\n        assert g(1) == 2", None),
+    ("if f(1):\n    check(g(1))", ["if f(1): g(1) == 2"]),
+    ("if fast:\n    assert g(1) == 2", ["g(1) == 2"]),
+    ("for x in [1, 2]:\n    if x > 1:\n        assert g(x) == 2", ["g($0) == 2"]),
+    ("for x in [1, 2]:\n    if f(x) > 1:\n        assert g(x) == 2",
+     ["if (f($0) > 1): g($0) == 2"]),
+    ("if sys.platform == 'win32':\n    assert g(1) == 2", ["g(1) == 2"]),
+    ("if f(1):\n    assert g(1) == 2\nelse:\n    pytest.fail('no')", ["g(1) == 2", "never"]),
+    ("try:\n    f(1)\n    pytest.fail('no')\nexcept OSError:\n    assert g(1) == 2",
+     ["never", "g(1) == 2"]),
+]
+
+
+@pytest.mark.parametrize(("body", "forms"), GUARDED, ids=[row[0] for row in GUARDED])
+def test_a_claim_tells_under_what_it_is_made(body, forms):
+    before = "import sys, pytest\nTRIES = tries()\ndef check(x):\n    assert x == 2"
+    found = claims(body, before, "fast")
+    if forms is None:
+        forms = [f"if f(1) is {found[0].form.split(' is ')[1].split(':')[0]}: g(1) == 2"]
+    assert [one.form for one in found] == forms
+    assert {one.kind for one in found} <= {Kind.EQUAL, Kind.TRUTH}
 
 
 AGAINST = [
