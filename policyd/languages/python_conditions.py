@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from policyd.languages.python_dotted import Dotted, ascii_name, last_name
 from policyd.languages.python_outline import FIELDS, Outline
+from policyd.languages.python_worlds import everywhere
 from policyd.languages.python_worth import truth
 
 OTHER: Final = "other"
@@ -47,6 +48,9 @@ class Conditions:
         sure = truth(test)
         if sure is not None and not _is_text(test):
             return ALWAYS if sure else None
+        sure = everywhere(test, self._dotted)
+        if sure is not None:
+            return ALWAYS if sure else None
         match test:
             case ast.Constant(value=str() as text):
                 parsed = _parsed(text)
@@ -59,9 +63,6 @@ class Conditions:
                 return _any_of(inside) if isinstance(op, ast.Or) else _all_of(inside)
             case ast.Name(id=name) if depth and (held := self._held(name)) is not None:
                 return self.of(held, depth - 1)
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
-                if self._is_old(left, op, right):
-                    return ALWAYS
         return self._leaf(test)
 
     def _held(self, name: str) -> ast.expr | None:
@@ -75,6 +76,8 @@ class Conditions:
         for node in _within(test):
             if isinstance(node, ast.Call) and last_name(node.func) in _FINDING:
                 return package(node.args[:1])
+            if isinstance(node, ast.Constant) and node.value == "pypy_version_info":
+                return "version"
             name = self._dotted.of(node) if isinstance(node, ast.Name | ast.Attribute) else ""
             if name in _VERSION or last_name(node) in _VERSIONS:
                 return "version"
@@ -88,14 +91,6 @@ class Conditions:
             elif last and _VERSION_NAME.search(last) and found == OTHER:
                 found = "version"
         return found
-
-    def _is_old(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
-        """`sys.version_info >= (3, 0)`: it holds wherever anything runs."""
-        if self._dotted.of(left) != "sys.version_info" or not isinstance(right, ast.Tuple):
-            return False
-        numbers = [one.value for one in right.elts if isinstance(one, ast.Constant)]
-        version = tuple(one for one in numbers if type(one) is int)
-        return isinstance(op, ast.GtE | ast.Gt) and version <= (3, 8)
 
     def _flag(self, statement: ast.Try) -> None:
         """`try: import numpy` / `except ImportError: numpy = None`."""

@@ -120,6 +120,9 @@ class Outline:
         self.subscripts: list[ast.Subscript] = []
         self.marks: list[tuple[ast.Attribute, ast.AST, Scope]] = []
         """What is taken from `pytest.mark`, in which statement of which scope."""
+        self.yielding: set[int] = set()
+        """The scopes that are generators, by their ids."""
+        self.awaiting: set[int] = set()
         self._statement: ast.AST = tree
         self._mark_names = {"mark"}
         self._called: list[ast.Call] = []
@@ -132,6 +135,11 @@ class Outline:
             ast.Lambda: self._take_lambda,
             ast.MatchAs: self._take_pattern,
             ast.MatchStar: self._take_pattern,
+            ast.Yield: lambda _, scope: self.yielding.add(id(scope)),
+            ast.YieldFrom: lambda _, scope: self.yielding.add(id(scope)),
+            ast.Await: lambda _, scope: self.awaiting.add(id(scope)),
+            ast.AsyncFor: lambda _, scope: self.awaiting.add(id(scope)),
+            ast.AsyncWith: lambda _, scope: self.awaiting.add(id(scope)),
         }
         self._walk(tree)
 

@@ -26,6 +26,12 @@ _DECIDING: Final = frozenset(["pytest_ignore_collect", "pytest_runtest_protocol"
 """Hooks where an answer takes the place of what pytest would do."""
 
 
+_LOOPS: Final = frozenset(["asyncio", "anyio", "trio", "tornado", "twisted", "aiohttp", "curio",
+                          "pytest_asyncio", "pytest_trio", "gevent", "asgiref", "django"])
+_PLAIN_MARKS: Final = frozenset(["parametrize", "skip", "skipif", "xfail", "timeout", "slow",
+                                 "usefixtures", "filterwarnings"])
+
+
 class Uncollected:
     """One for a file. `tests`: the names of the tests that a function is, by its id."""
 
@@ -35,8 +41,12 @@ class Uncollected:
         self._testing = {name for names in tests.values() for name in names}
 
     def found(self) -> Iterator[Marker]:
+        is_plain = self._has_no_loop()
         for scope in self._outline.scopes:
             if scope.is_function:
+                for name in self._tests.get(id(scope), ()):
+                    if (says := self._never_run(scope, is_plain)):
+                        yield self._marker(scope.node, name, says)
                 if scope.name.startswith("pytest_") and scope.parent is self._outline.module:
                     yield from self._hook(scope)
                 continue
@@ -45,6 +55,38 @@ class Uncollected:
                 yield from self._statement(statement, scope)
             if scope.is_class and scope.name.startswith("Test"):
                 yield from self._made(scope)
+
+    def _has_no_loop(self) -> bool:
+        """Whether nothing in the file says that it knows of coroutines, tests apart."""
+        roots = {name.partition(".")[0] for statement, _ in self._outline.imports
+                 for name in _modules(statement)}
+        return roots.isdisjoint(_LOOPS) and not any(
+            isinstance(scope.node, ast.AsyncFunctionDef) and id(scope) not in self._tests
+            for scope in self._outline.scopes) and not self._outline.awaiting
+
+    def _never_run(self, scope: Scope, is_plain: bool) -> str:
+        """A generator is only made, and so is a coroutine where nobody runs one.
+
+        What is made async and awaits nothing, in a file in which nothing else is, is no
+        coroutine of its author's need.
+        """
+        if any(map(self._may_run, scope.node.decorator_list)):
+            return ""
+        if id(scope) in self._outline.yielding:
+            return "yield"
+        is_only = is_plain and isinstance(scope.node, ast.AsyncFunctionDef) and any(
+            isinstance(one.node, ast.FunctionDef) for one in self._outline.scopes
+            if id(one) in self._tests)
+        marked = any(last_name(node) in _LOOPS for node, _, _ in self._outline.marks)
+        based = scope.parent is not None and any(
+            "Async" in last_name(base) for base in getattr(scope.parent.node, "bases", ()))
+        return "async def" if is_only and not marked and not based else ""
+
+    def _may_run(self, node: ast.expr) -> bool:
+        """Whether a decorator may run what a test makes: all but plain marks of pytest may."""
+        made = node.func if isinstance(node, ast.Call) else node
+        is_mark = any(made is mark for mark, _, _ in self._outline.marks)
+        return not is_mark or last_name(made) not in _PLAIN_MARKS
 
     def _marker(self, node: Any, on: str, says: str) -> Marker:
         return Marker(Mark.UNCOLLECTED, node.lineno, ascii_name(on), bounded(says))
@@ -65,6 +107,10 @@ class Uncollected:
                 for target in targets:
                     if isinstance(target, ast.Name) and self._is_test(target.id, scope):
                         yield self._marker(statement, _in(scope, target.id), f"del {target.id}")
+                    elif (name := self._reached(target)):
+                        yield self._marker(statement, name, f"del {name.replace('::', '.')}")
+            case ast.Expr(value=ast.Call() as call):
+                yield from self._called(statement, call)
 
     def _set(self, statement: ast.AST, target: ast.expr, value: ast.expr, scope: Scope
              ) -> Iterator[Marker]:
@@ -73,6 +119,10 @@ class Uncollected:
             if truth(value) is False:
                 owner = finished(spelled(target.value)).replace(".", "::")
                 yield self._marker(statement, _in(scope, owner), "__test__ = False")
+            return
+        if (reached := self._reached(target)) and not _mentions(value, last_name(target)):
+            yield self._marker(statement, reached, f"{reached.replace('::', '.')} = "
+                               f"{finished(spelled(value))}")
             return
         name = last_name(target)
         if name == "__test__" and truth(value) is False:
@@ -85,6 +135,32 @@ class Uncollected:
                 value, name):
             yield self._marker(statement, _in(scope, name),
                                f"{name} = {finished(spelled(value))}")
+
+    def _called(self, statement: ast.AST, call: ast.Call) -> Iterator[Marker]:
+        """`delattr(TestCart, "test_total")`, `setattr`, `globals().pop("test_total")`."""
+        match call:
+            case ast.Call(func=ast.Name(id="delattr" | "setattr" as name), args=[
+                    ast.Name(id=owner), ast.Constant(value=str() as attr), *given]):
+                wraps = any(_mentions(one, attr) for one in given)
+                if f"{owner}::{attr}" in self._testing and not wraps:
+                    yield self._marker(statement, f"{owner}::{attr}", f"{name} {owner}.{attr}")
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="globals")),
+                                             attr="pop"), args=[ast.Constant(value=str() as attr),
+                                                                *_]):
+                if any(inner.name == attr for inner in self._outline.module.inner):
+                    yield self._marker(statement, attr, f"globals().pop {attr}")
+
+    def _reached(self, target: ast.expr) -> str:
+        """The test that is named through its class, or as a name of the module."""
+        match target:
+            case ast.Attribute(value=ast.Name(id=owner), attr=attr):
+                name = f"{owner}::{attr}"
+            case ast.Subscript(value=ast.Call(func=ast.Name(id="globals")),
+                               slice=ast.Constant(value=str() as name)):
+                pass
+            case _:
+                return ""
+        return name if name in self._testing else ""
 
     def _is_test(self, name: str, scope: Scope) -> bool:
         """Whether a function or class of this name, which would be collected, stands there."""
@@ -137,6 +213,12 @@ class Uncollected:
         return False
 
 
+def _modules(statement: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(statement, ast.ImportFrom):
+        return [statement.module or ""]
+    return [alias.name for alias in statement.names]
+
+
 def _is_wrapper(scope: Scope) -> bool:
     """Whether a hook lets others run in its middle."""
     return any(isinstance(node, ast.Yield) for node in ast.walk(scope.node))
@@ -166,4 +248,5 @@ def _in(scope: Scope, name: str) -> str:
 
 def _mentions(value: ast.expr, name: str) -> bool:
     """Whether a test is only wrapped."""
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value))
+    return any(isinstance(node, ast.Name | ast.Attribute) and last_name(node) == name
+               for node in ast.walk(value))

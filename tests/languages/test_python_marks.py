@@ -57,6 +57,25 @@ DECORATORS = [
     ("@pytest.mark.skipif(os.name == 'nt' or True, reason='x')",
      ['skip test_it: @pytest.mark.skipif((os.name == "nt") or True)']),
     ("@pytest.mark.skipif(False, reason='x')", []),
+    ("@pytest.mark.skipif(sys.platform != 'aix', reason='x')",
+     ['skip test_it: @pytest.mark.skipif(sys.platform != "aix")']),
+    ("@pytest.mark.skipif(os.name in ('posix', 'nt'), reason='x')",
+     ['skip test_it: @pytest.mark.skipif(os.name in ["posix", "nt"])']),
+    ("@pytest.mark.skipif(sys.version_info[:1] == (3,), reason='x')",
+     ['skip test_it: @pytest.mark.skipif(sys.version_info[:1] == [3])']),
+    ("@pytest.mark.skipif(sys.version_info < (99,), reason='x')",
+     ['skip test_it: @pytest.mark.skipif(sys.version_info < [99])']),
+    ("@pytest.mark.skipif(not sys.platform.startswith('sun'), reason='x')",
+     ['skip test_it: @pytest.mark.skipif(not sys.platform.startswith("sun"))']),
+    ("@pytest.mark.skipif(platform.system() in ('Linux', 'Darwin', 'Windows'), reason='x')",
+     ['skip test_it: @pytest.mark.skipif(platform.system() in ["Linux", "Darwin", "Windows"])']),
+    ("@pytest.mark.skipif(sys.platform == 'aix', reason='x')", []),
+    ("@pytest.mark.skipif(platform.system() == 'Windows', reason='x')",
+     ['skip test_it: @pytest.mark.skipif(platform.system() == "Windows") [platform]']),
+    ("@pytest.mark.skipif(sys.platform != 'linux' and f(), reason='x')",
+     ['skip test_it: @pytest.mark.skipif((sys.platform != "linux") and f()) [platform]']),
+    ("@pytest.mark.skipif(hasattr(sys, 'pypy_version_info'), reason='x')",
+     ['skip test_it: @pytest.mark.skipif(hasattr(sys, "pypy_version_info")) [version]']),
     ("@pytest.mark.xfail", ["xfail test_it: @pytest.mark.xfail"]),
     ("@pytest.mark.xfail(strict=False)", ["xfail test_it: @pytest.mark.xfail"]),
     ("@pytest.mark.xfail(strict=True, reason='x')",
@@ -185,7 +204,43 @@ UNCOLLECTED = [
     ("def pytest_sessionfinish(session):\n    session.exitstatus = 0",
      ["uncollected -: pytest_sessionfinish: $0.exitstatus = 0"]),
     ("def pytest_configure(config):\n    config.x = 1", []),
+    ("class TestA:\n    def test_it(self): pass\ndel TestA.test_it",
+     ["uncollected TestA::test_it: del TestA.test_it"]),
+    ("class TestA:\n    def test_it(self): pass\nTestA.test_it = None",
+     ["uncollected TestA::test_it: TestA.test_it = None"]),
+    ("class TestA:\n    def test_it(self): pass\nTestA.test_it = wrapped(TestA.test_it)", []),
+    ("class TestA:\n    def test_it(self): pass\ndelattr(TestA, 'test_it')",
+     ["uncollected TestA::test_it: delattr TestA.test_it"]),
+    ("class TestA:\n    def test_it(self): pass\nsetattr(TestA, 'test_it', None)",
+     ["uncollected TestA::test_it: setattr TestA.test_it"]),
+    ("class TestA:\n    def test_it(self): pass\ndel TestA.helper", []),
+    ("def test_it(): pass\nglobals().pop('test_it')",
+     ["uncollected test_it: globals().pop test_it"]),
+    ("def test_it(): pass\ndel globals()['test_it']", ["uncollected test_it: del test_it"]),
+    ("def test_it():\n    assert f(1)\n    yield", ["uncollected test_it: yield"]),
+    ("@m.parametrize('x', [1])\ndef test_it(x):\n    yield from f(x)",
+     ["uncollected test_it: yield"]),
+    ("@gen_test\ndef test_it(x):\n    yield f(x)", []),
+    ("def test_it():\n    def made():\n        yield\n    assert f(made)", []),
+    ("async def test_it(): pass\ndef test_b(): pass", []),
 ]
+ASYNC = [
+    ("def test_b(): pass\nasync def test_it():\n    assert f(1)",
+     ["uncollected test_it: async def"]),
+    ("def test_b(): pass\nasync def test_it():\n    await f(1)", []),
+    ("async def test_it():\n    assert f(1)", []),
+    ("import anyio\ndef test_b(): pass\nasync def test_it():\n    assert f(1)", []),
+    ("import pytest\ndef test_b(): pass\n@pytest.mark.asyncio\nasync def test_it():\n    f(1)", []),
+    ("def test_b(): pass\nasync def made(): pass\nasync def test_it():\n    f(1)", []),
+    ("import pytest\npytestmark = pytest.mark.trio\ndef test_b(): pass\nasync def test_it(): f(1)",
+     []),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), ASYNC, ids=[row[0] for row in ASYNC])
+def test_a_coroutine_that_awaits_nothing_among_plain_tests_is_never_run(source, expected):
+    found = sheet(source.encode(), 6).markers
+    assert [f"{one.mark.value} {one.on}: {one.says}" for one in found] == expected
 
 
 @pytest.mark.parametrize(("source", "expected"), UNCOLLECTED, ids=[row[0] for row in UNCOLLECTED])
