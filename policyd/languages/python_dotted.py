@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from policyd.languages.python_constants import Part
 from policyd.languages.python_outline import Outline, Scope
 
 _DEEPEST = 40
 _IMPORTERS = frozenset(["importlib.import_module", "import_module", "__import__",
-                        "pytest.importorskip"])
+                        "pytest.importorskip", "runpy.run_module", "pkgutil.resolve_name"])
 _LAST_NAMES = {name.rpartition(".")[2] for name in _IMPORTERS}
 _UNKNOWN = ""
 
@@ -105,15 +106,16 @@ class Dotted:
             node = self.assigned[node.id]
         return node
 
-    def imports(self) -> Iterator[str]:
-        """The modules that the file imports, by statement or by name."""
+    def imports(self, parts: Mapping[int, Part]) -> Iterator[str]:
+        """The modules that the file imports, by statement or by name. `parts`: its constants."""
         found = dict(self.modules)
         for calls in self._outline.calls.values():
             for call in calls:
-                first = call.args[0] if call.args else None
-                if isinstance(first, ast.Constant) and isinstance(first.value, str) and (
-                        last_name(call.func) in _LAST_NAMES and self.of(call.func) in _IMPORTERS):
-                    found[ascii_name(first.value)] = None
+                if call.args and last_name(call.func) in _LAST_NAMES and (
+                        self.of(call.func) in _IMPORTERS):
+                    part = parts.get(id(self.seen(call.args[0])))
+                    if part is not None and isinstance(part.value, str):
+                        found[ascii_name(part.value.partition(":")[0])] = None
         yield from (name for name in found if len(name) <= 256)
 
 

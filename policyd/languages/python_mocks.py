@@ -13,7 +13,10 @@ from policyd.languages.python_outline import Outline, Scope
 
 UNKNOWN: Final = "*"
 _PATCHING: Final = frozenset(["patch", "object", "dict", "multiple", "setattr", "delattr",
-                              "setitem", "delitem"])
+                              "setitem", "delitem", "update"])
+_MOCKS: Final = frozenset(["Mock", "MagicMock", "AsyncMock", "NonCallableMock", 
+                           "NonCallableMagicMock", "create_autospec", "SimpleNamespace"])
+_ANSWERS: Final = frozenset(["return_value", "side_effect"])
 _DEFINING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -45,10 +48,11 @@ class Mocks:
         return [""]
 
     def _statement(self, statement: ast.AST, scope: Scope, ons: Sequence[str]) -> Iterator[Mock]:
-        if type(statement) is ast.Assign and scope.is_function:
+        if type(statement) is ast.Assign and not scope.is_class:
             for target in statement.targets:
                 if not isinstance(target, ast.Name):
                     yield from self._assigned(target, ons)
+                    yield from self._own(target, statement.value, scope, ons)
         if type(statement) not in _DEFINING:
             for call in self._outline.calls.get(id(statement), ()):
                 if last_name(call.func) in _PATCHING:
@@ -63,9 +67,40 @@ class Mocks:
                 if self._dotted.of(value) == "sys.modules":
                     yield from _each(target, ascii_name(module), ons)
 
+    def _own(self, target: ast.expr, value: ast.expr, scope: Scope, ons: Sequence[str]
+             ) -> Iterator[Mock]:
+        """`self.store = MagicMock()`, where the class has `self.store = Store()` elsewhere; and
+        `self.store.count.return_value = ...`, where it is one."""
+        names: list[str] = []
+        while isinstance(target, ast.Attribute):
+            names.insert(0, target.attr)
+            target = target.value
+        if not (isinstance(target, ast.Name) and target.id == scope.self_name and names):
+            return
+        sets = list(_own_values(scope, names[0]))
+        if names[1:] and names[-1] in _ANSWERS and any(map(_is_mock, sets)):
+            rest = names[1:-1]
+        elif not names[1:] and _is_mock(value):
+            rest = []
+        else:
+            return
+        for made in self._made(scope, names[0]):
+            yield from _each(target, ".".join((made, *map(ascii_name, rest))), ons)
+
+    def _made(self, scope: Scope, name: str) -> Iterator[str]:
+        """What is imported and called for an attribute in other methods of the class."""
+        for other in scope.parent.inner if scope.parent is not None else ():
+            for value in _own_values(other, name) if other is not scope else ():
+                if isinstance(value, ast.Call) and not _is_mock(value):
+                    made = self._dotted.of(value.func)
+                    if "." in made and not made.startswith("self."):
+                        yield made
+
     def _called(self, call: ast.Call, ons: Sequence[str]) -> Iterator[Mock]:
         name = last_name(call.func)
-        if name not in _PATCHING or not call.args:
+        if name in ("dict", "update"):
+            yield from self._updated(call, name, ons)
+        if name not in _PATCHING or name == "update" or not call.args:
             return
         whole = self._dotted.of(call.func)
         owner = whole.rpartition(".")[0]
@@ -76,6 +111,23 @@ class Mocks:
                 yield from _each(call, target, ons)
         elif name in ("setattr", "delattr", "setitem", "delitem"):
             yield from _each(call, self._set(call, name), ons)
+
+    def _updated(self, call: ast.Call, name: str, ons: Sequence[str]) -> Iterator[Mock]:
+        whole = self._dotted.of(call.func)
+        patches = name == "dict" and bool(call.args) and "patch" in whole and (
+            self._named(call.args[0]) == "sys.modules")
+        if patches or whole == "sys.modules.update":
+            yield from self._modules(call, ons)
+
+    def _modules(self, call: ast.Call, ons: Sequence[str]) -> Iterator[Mock]:
+        """`sys.modules.update(clock=...)`, `patch.dict(sys.modules, {"clock": ...})`."""
+        for node in call.args:
+            for key in node.keys if isinstance(node, ast.Dict) else ():
+                text = _text(key) if key is not None else None
+                yield from _each(call, UNKNOWN if text is None else ascii_name(text), ons)
+        for keyword in call.keywords:
+            if keyword.arg and keyword.arg not in ("clear", "values"):
+                yield from _each(call, ascii_name(keyword.arg), ons)
 
     def _patched(self, call: ast.Call, name: str) -> Iterator[str]:
         holder = self._named(call.args[0])
@@ -114,6 +166,20 @@ class Mocks:
                                            or base.id in self._dotted.assigned):
             return self._dotted.of(node) or UNKNOWN
         return UNKNOWN
+
+
+def _own_values(scope: Scope, name: str) -> Iterator[ast.expr]:
+    """What a method sets an attribute of its object to."""
+    for statement in scope.statements if scope.self_name else ():
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Attribute) and target.attr == name and isinstance(
+                        target.value, ast.Name) and target.value.id == scope.self_name:
+                    yield statement.value
+
+
+def _is_mock(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) in _MOCKS
 
 
 def _text(node: ast.expr) -> str | None:

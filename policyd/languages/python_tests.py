@@ -88,7 +88,7 @@ def read(tree: ast.Module, parts: Mapping[int, Part]) -> TestParts:
     return TestParts(
         tests, _markers(file, names),
         tuple(sorted(set(mocks), key=lambda one: (one.line, one.target, one.on))),
-        tuple(dict.fromkeys(samples))[:_MOST], tuple(sorted(file.dotted.imports())), roles)
+        tuple(dict.fromkeys(samples))[:_MOST], tuple(sorted(file.dotted.imports(parts))), roles)
 
 
 def _markers(file: File, names: Mapping[int, Sequence[str]]) -> tuple[Marker, ...]:

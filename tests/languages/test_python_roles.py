@@ -190,6 +190,41 @@ def test_stand_ins_tell_what_they_take_the_place_of(call, target):
     assert (one.target, one.on, one.line) == (target, "test_it", 7)
 
 
+def test_stand_ins_for_what_a_class_sets_up_tell_what_that_is():
+    found = read("""
+        from shop import Store
+        from unittest import mock
+        class TestA:
+            def setUp(self):
+                self.store = Store()
+                self.fake = mock.Mock()
+            def test_it(self):
+                self.store = mock.MagicMock()
+                self.store.count.return_value = 12
+                self.fake.count.return_value = 3
+                self.other = mock.Mock()
+                self.store.name = 2
+    """).mocks
+    assert {(one.target, one.on) for one in found} == {
+        ("shop.Store", "TestA::test_it"), ("shop.Store.count", "TestA::test_it")}
+
+
+def test_stand_ins_are_set_for_all_of_a_file_too():
+    found = read("""
+        import sys
+        import shop.app as app
+        from unittest.mock import Mock, patch
+        sys.modules["clock"] = Mock()
+        sys.modules.update({"tax": Mock()}, rates=Mock())
+        app.total = Mock()
+        @patch.dict("sys.modules", {"late": Mock()})
+        def test_it(): pass
+    """).mocks
+    assert [(one.target, one.on) for one in found] == [
+        ("clock", ""), ("rates", ""), ("tax", ""), ("shop.app.total", ""), ("late", "test_it"),
+        ("sys.modules", "test_it")]
+
+
 def test_stand_ins_are_on_a_test_a_class_or_the_file():
     found = read("""
         from unittest.mock import patch

@@ -203,9 +203,15 @@ import importlib
 def f():
     import late
     importlib.import_module("shop.plugins")
+    importlib.import_module("tests." + "cases")
+    __import__(HELD)
+    runpy.run_module(unknown)
+import runpy
+HELD = "tests.held"
 """
     assert sheet(source, 6).imports == (
-        "..made", ".helpers", "importlib", "late", "os", "shop.app", "shop.cart", "shop.plugins")
+        "..made", ".helpers", "importlib", "late", "os", "runpy", "shop.app",
+        "shop.cart", "shop.plugins", "tests.cases", "tests.held")
 
 
 HOSTILE = [
