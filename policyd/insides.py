@@ -81,6 +81,8 @@ def _asked(policy: Policy) -> contents.Asked | None:
     zones = frozenset(zone for clause in reading for zone in clause.options.reads())
     sampling = next((clause.options for clause in reading
                      if Need.SAMPLES in BY_ID[clause.rule].needs), None)
+    golden = next((clause.options.tests for clause in reading
+                   if clause.rule == "no-golden-output"), None)
     if sampling is None:
-        return contents.Asked(zones)
-    return contents.Asked(zones, sampling.source, sampling.tests)
+        return contents.Asked(zones, data=golden)
+    return contents.Asked(zones, sampling.source, sampling.tests, golden)

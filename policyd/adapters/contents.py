@@ -18,7 +18,7 @@ from policyd.core.facts import Op, Touch, Update
 from policyd.core.sheet import Keyed, Sample, Sheet, Trick
 from policyd.core.trees import TREE, Entry, Node
 from policyd.core.values import dataclass
-from policyd.languages import language_of
+from policyd.languages import DATA, language_of
 
 _TELLING = 3
 """Bytes of an input below which many tests hold it."""
@@ -41,6 +41,8 @@ class Asked:
     """Whose gained branches are held against samples; None: nobody asks."""
     tests: str = "tests"
     """Where the samples stand."""
+    data: str | None = None
+    """The zone whose data is read as well."""
 
 
 def content(look: Look, update: Update, asked: Asked, sources: Sources,
@@ -49,7 +51,7 @@ def content(look: Look, update: Update, asked: Asked, sources: Sources,
     if update.tip is None or not update.whole or update.peels != "commit":
         return Content()
     zoned = {touch.path: touch.zones for touch in (*update.net, *_returned(update))
-             if language_of(touch.path) is not None and not asked.zones.isdisjoint(touch.zones)}
+             if _is_read(touch, asked)}
     if not zoned:
         return Content()
     tree = look.tree_of(update.tip)
@@ -67,6 +69,13 @@ def content(look: Look, update: Update, asked: Asked, sources: Sources,
         return found
     return Content(found.files, found.unreadable, _samples(look, tree, found, asked, sources),
                    found.excused)
+
+
+def _is_read(touch: Touch, asked: Asked) -> bool:
+    language = language_of(touch.path)
+    if language == DATA:
+        return asked.data in touch.zones
+    return language is not None and not asked.zones.isdisjoint(touch.zones)
 
 
 def _returned(update: Update) -> tuple[Touch, ...]:
@@ -127,7 +136,7 @@ def _samples(look: Look, tree: bytes, found: Content, asked: Asked,
         return {}
     changed = {file.path for file in found.files}
     unchanged = [path for path in look.paths_in(tree, (asked.tests,))
-                 if path not in changed and language_of(path) is not None]
+                 if path not in changed and language_of(path) not in (None, DATA)]
     files = [(path, entry) for path, entry in sources.files(tree, sorted(unchanged))
              if (text := sources.bytes_of(entry[1])) is not None
              and any(all(needle.search(text) for needle in needles) for needles in wanted)]

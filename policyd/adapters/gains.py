@@ -17,7 +17,7 @@ from policyd.core.facts import Gained, Literals, Occurrence, Update
 from policyd.core.sheet import Literal
 from policyd.core.trees import LINK, Entry
 from policyd.core.values import dataclass
-from policyd.languages import SETTINGS, language_of
+from policyd.languages import DATA, SETTINGS, language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def before_sides(look: Look, update: Update) -> tuple[bytes, ...]:
 
 
 def _is_source(path: str) -> bool:
-    return language_of(path) not in (None, *SETTINGS)
+    return language_of(path) not in (None, DATA, *SETTINGS)
 
 
 def _part(sources: Sources, tree: bytes, sides: Iterable[bytes], paths: Sequence[str]) -> _Part:

@@ -171,12 +171,13 @@ class Look:
             arrivals = self._touched.changed((TREE, before[-1]), (TREE, tree))
         odd = tuple(self._odd_trees.odd(tree, before)) if Need.TREES in needs and commits else ()
         held = self._held((*net, *arrivals), commits, before) if Need.HELD in needs else ()
+        gone = self._gone(net, tree) if Need.GONE in needs else ()
         return replace(
             update, tip_accepted=not commits, judged=len(commits),
             commits=tuple(Commit(oid.hex(), touches) for oid in reversed(commits)
                           if (touches := self._touched.by(oid))),
             boundary=tuple(oid.hex() for oid in boundary), net=net, arrivals=arrivals,
-            odd_entries=odd, held=frozenset(held),
+            odd_entries=odd, held=frozenset(held), gone=frozenset(gone),
             steps=self._queue_steps(update, tip) if self._by_step else ())
 
     def _held(self, touches: Sequence[Touch], commits: Sequence[bytes],
@@ -188,6 +189,10 @@ class Look:
             raw = path.encode("utf-8", "surrogateescape")
             if any(self.trees.at(tree, raw) is not None for tree in before):
                 yield path
+
+    def _gone(self, net: Sequence[Touch], tree: bytes) -> Iterator[str]:
+        return (touch.path for touch in net
+                if self.trees.at(tree, touch.path.encode("utf-8", "surrogateescape")) is None)
 
     def _queue_steps(self, update: Update, tip: bytes) -> tuple[Update, ...]:
         """Each first-parent step of a guarded branch as an update of its own, oldest first."""

@@ -11,7 +11,7 @@ from policyd.adapters.look import Look
 from policyd.core.facts import Unreadable
 from policyd.core.sheet import Sheet
 from policyd.core.trees import GITLINK, LINK, Entry, is_tree
-from policyd.languages import language_of
+from policyd.languages import DATA, language_of
 
 if TYPE_CHECKING:  # most pushes have nothing to parse, and need no reader of sources
     from policyd.adapters.keptsheets import KeptSheets
@@ -80,20 +80,20 @@ class Sources:
         return held if isinstance(held, Sheet) and entry[0] not in (LINK, GITLINK) else None
 
     def unreadable(self, files: Files) -> tuple[Unreadable, ...]:
-        """Those of the files that should have been read and could not."""
+        """Those of the files that should have been read and could not; data need not be."""
         return tuple(Unreadable(path, *found) for path in sorted(files)
                      if (found := self._why(path, files[path])) is not None)
 
     def _why(self, path: str, entry: Entry) -> tuple[int, str] | None:
         mode, oid = entry
         language = language_of(path)
-        if language is None:
+        if language in (None, DATA):
             return None
         if mode == LINK:
             return 1, "it is a symbolic link"
         if oid in self._refused:
             return 1, self._refused[oid]
-        held = self._read.get((language, oid))
+        held = self._read.get((language or "", oid))
         return None if held is None or isinstance(held, Sheet) else (held.line, held.reason)
 
     def bytes_of(self, oid: bytes) -> bytes | None:

@@ -45,6 +45,7 @@ class Need(Enum):
     SAMPLES = "samples"
     """With CONTENT: the samples of unchanged tests that gained branches answer."""
     HELD = "held"
+    GONE = "gone"
     RECORDS = "records"
     PAST = "past"
     GATE = "gate"
@@ -203,6 +204,8 @@ class Update:
     odd_entries: tuple[OddEntry, ...] = ()
     held: frozenset[str] = frozenset()
     """The touched paths that some side before the push holds."""
+    gone: frozenset[str] = frozenset()
+    """The paths of the net change at which the update leaves nothing."""
     literals: Literals | None = None
     content: Content | None = None
     """None where no rule asks."""

@@ -7,6 +7,7 @@ _SUFFIXES = {
     "javascript": (".js", ".jsx", ".mjs", ".cjs"),
     "typescript": (".ts", ".mts", ".cts"),
     "tsx": (".tsx",),
+    "data": (".json",),
 }
 _NAMES = {
     "toml": ("pyproject.toml", "pytest.toml", ".pytest.toml", "tox.toml"),
@@ -19,6 +20,8 @@ _BY_NAME = {name: language for language, names in _NAMES.items() for name in nam
 
 SETTINGS = frozenset(_NAMES)
 """The languages in which nothing but settings is written."""
+DATA = "data"
+"""What tests may hold a result against; no program."""
 
 
 def language_of(path: str) -> str | None:

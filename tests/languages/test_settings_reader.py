@@ -22,14 +22,14 @@ NAMES = {
     "pyproject.toml": "toml", "sub/pyproject.toml": "toml", "pytest.toml": "toml",
     "tox.toml": "toml", "pytest.ini": "ini", ".pytest.ini": "ini", "tox.ini": "ini",
     "setup.cfg": "ini", ".coveragerc": "ini", "package.json": "json", "web/package.json": "json",
-    "jest.config.json": "jest", ".mocharc.json": "mocha", "data/rates.json": None,
-    "poetry.toml": None, "mypy.ini": None, "package-lock.json": None, "settings.py": "python"}
+    "jest.config.json": "jest", ".mocharc.json": "mocha", "data/rates.json": "data",
+    "poetry.toml": None, "mypy.ini": None, "package-lock.json": "data", "settings.py": "python"}
 
 
 @pytest.mark.parametrize(("path", "language"), NAMES.items())
 def test_a_file_is_read_by_its_name(path: str, language: str | None) -> None:
     assert language_of(path) == language
-    assert (language in SETTINGS) is (language not in (None, "python"))
+    assert (language in SETTINGS) is (language not in (None, "python", "data"))
 
 
 TOML = {

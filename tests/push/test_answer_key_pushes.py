@@ -171,14 +171,16 @@ def test_an_expected_value_bent_to_the_output_is_told(site):
     assert rules(site.told) == {"separate-authorship"}
 
 
-def test_an_inline_snapshot_is_told(site):
-    """C116"""
+def test_an_inline_snapshot_is_refused(site):
+    """C116: only a maintainer's passes, with a warning."""
     tip = tip_of(site, {
         "src/bill.py": "def bill(x):\n    return f'{x} in all'\n",
         "tests/test_bill.py": "from inline_snapshot import snapshot\ndef test_bill():\n"
                               "    assert bill(3) == snapshot('''3 in all''')\n"})
-    assert site.push(f"{tip}:{MAIN}", as_="agent-7") == 0
-    assert site.told[0].startswith("policyd: warning: no-recorded-value: tests/test_bill.py:3 ")
+    refused(site, f"{tip}:{MAIN}", by={"no-golden-output"}, as_="agent-7")
+    assert site.told[0].endswith(": tests/test_bill.py:3 + src/bill.py")
+    assert site.push(f"{tip}:{MAIN}", as_="alice") == 0
+    assert site.told[0].startswith("policyd: warning: no-golden-output: tests/test_bill.py:3 ")
 
 
 def pushed(site: Site, files: Mapping[str, str]) -> str:

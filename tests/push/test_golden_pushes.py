@@ -28,8 +28,11 @@ def unmoved(_based: Site, tmp_path_factory: pytest.TempPathFactory) -> Site:
     site = _based.copied(tmp_path_factory.mktemp("recorded"))
     files: dict[str | bytes, Entry] = {path: b"one\ntwo\nthree\nfour\n" for path in SNAPS}
     files["tests/golden/bill.txt"] = b"bill\n"
-    site.base_tip = made(site, files, on=site.base_tip)
-    accepted(site, f"{site.base_tip}:{MAIN}")
+    files["tests/data/bill.json"] = b'{"lines": [1, 2], "expected": 3}\n'
+    files["tests/__snapshots__/report.txt"] = b"one\n"
+    for each in ({"src/report.py": b"x = 1\n"}, files):
+        site.base_tip = made(site, each, on=site.base_tip)
+        accepted(site, f"{site.base_tip}:{MAIN}")
     site.git("switch", "-q", "--detach", site.base_tip)
     return site
 
@@ -48,6 +51,9 @@ def recorded(unmoved: Site, tmp_path: Path) -> Site:
                  id="one moved"),
     pytest.param({SNAPS[0]: Link(b"../../src/app.py")}, id="a link"),
     pytest.param({"tests/snapshots": Gitlink("1" * 40)}, id="a submodule"),
+    pytest.param({"tests/data/bill.json": b'{"lines": [1, 2], "expected": 2}\n'}, id="a result"),
+    pytest.param({"tests/data/bill.json": Link(b"../../src/bill.json")}, id="a result by a link"),
+    pytest.param({"tests/data/new.json": b'[{"input": 1, "output": 2}]\n'}, id="a new case"),
 ])
 def test_a_recording_that_changes_with_the_code_is_refused(unmoved, change):
     """C114, C115, C118, C120"""
@@ -93,6 +99,9 @@ def test_a_maintainers_return_to_what_was_accepted_is_silent(recorded):
     pytest.param({SNAPS[0]: b"anew\n"}, id="recordings alone"),
     pytest.param({"src/golden/a.py": b"a = 1\n", "src/b.py": b"b = 1\n"}, id="a module golden"),
     pytest.param({**SOURCE, "tests/golden/test_a.py": b""}, id="a test in such a folder"),
+    pytest.param({**SOURCE, "tests/data/order.json": b'{"id": 7}\n'}, id="an input"),
+    pytest.param({"src/report.py": None, "tests/__snapshots__/report.txt": None},
+                 id="what goes with its module"),
     pytest.param({**SOURCE, "docs/golden-rule.md": b"1\n", "docs/expected/a.md": b"1\n"},
                  id="names that only resemble"),
 ])
