@@ -238,6 +238,8 @@ class Sheet:
     settings: tuple[Setting, ...] = ()
     imports: tuple[str, ...] = ()
     """Modules that the file imports, dotted or by path; a leading dot: relative."""
+    defines: tuple[str, ...] = ()
+    """Names that others can import from the file."""
 
 
 def packed(value: Any) -> Any:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from policyd.core import claims
+from policyd.core.collecting import collected
 from policyd.core.content import Changed
+from policyd.core.departures import departures
 from policyd.core.kin import Kin, Placed, is_on, kin, tests_in
 from policyd.core.modules import is_at, is_library
 from policyd.core.sheet import Kind, Mark, Mock, Sheet
+from policyd.core.tables import changes, rows
 from policyd.core.testsettings import narrowed
 from policyd.core.values import dataclass
 
@@ -33,28 +37,52 @@ class Loss:
 
 
 def losses(tests: Sequence[Changed], source: Sequence[Changed],
-           unread: frozenset[str]) -> Iterator[Loss]:
-    """What the tests lost; `unread` are files after the change that nobody could read."""
+           unread: frozenset[str], patterns: tuple[str, ...] = ()) -> Iterator[Loss]:
+    """What the tests lost; `unread` are files after the change that nobody could read, and
+    `patterns` what its settings say that test files are called."""
     readable = [file for file in tests if file.path not in unread]
     for file in tests:
         held = sum(len(sheet.tests) for sheet in file.before[:1])
         if file.path in unread and held:
             yield Loss(file.path, 1, "cannot be read", f"held {held} tests", "", (file.path,))
-    found = kin(readable)
-    deleted = _deleted(source)
-    lost = [one for one in found.lost if not _goes(one, deleted)]
+    run = collected(kin(readable), patterns)
+    for before, after in run.away:
+        yield Loss(after.path, after.test.line, "is not collected", f"{before.test.name} is in a "
+                   f"file that no runner reads", before.test.name, (before.path, after.path))
+    yield from _of_tests(run.kin, readable, source)
+
+
+def _of_tests(found: Kin, files: Sequence[Changed], source: Sequence[Changed]) -> Iterator[Loss]:
+    gone = departures(source)
+    lost = [one for one in found.lost if not gone.takes(one)]
     left = claims.gone([*(before.test for before, _ in found.pairs), *(one.test for one in lost)],
                        [*(after.test for _, after in found.pairs),
                         *(one.test for one in found.gained)])
     room = claims.Room(found.gained, found.pairs)
-    stilled = _stilled(readable)
+    stilled = _stilled(files)
     for before, after in found.pairs:
         yield from _of_pair(before, after, left, room, is_stilled=after.nodeid in stilled)
     for one in lost:
         if not (claims.is_still_claimed(one.test, left) or room.takes(one.test, one.test.cases)):
             yield Loss(one.path, one.test.line, f"loses {_bare(one)}", f"was {one.test.name}",
                        one.test.name, (one.path,))
-    yield from _mocked(found, readable, source)
+    yield from _mocked(found, files, source)
+    if source:
+        yield from _exchanged(found, files)
+
+
+def _exchanged(found: Kin, files: Sequence[Changed]) -> Iterator[Loss]:
+    """Rows of tests that stay, while source changes."""
+    sheets = {file.path: file for file in files}
+    given = Counter(one.given for file in files if file.after is not None
+                    for one in file.after.samples)
+    for before, after in found.pairs:
+        if before.test.cases > 1 < after.test.cases:
+            was = rows(sheets[before.path].before[0], before.test)
+            now = rows(sheets[after.path].after, after.test)
+            for line, says, row in changes((before, was), (after, now), given):
+                yield Loss(after.path, line, says, f"{after.test.name} was given {_short(row)}",
+                           after.test.name, tuple(dict.fromkeys((before.path, after.path))))
 
 
 def unset(files: Sequence[Changed]) -> Iterator[Loss]:
@@ -109,8 +137,9 @@ def _mocked(found: Kin, files: Sequence[Changed], source: Sequence[Changed]) -> 
                if is_on(before.test.name, mock.on)}
         imported = (*after.test.uses, *(file.after.imports if file.after is not None else ()))
         for mock in _new_on(file, after, had):
-            if _is_all(mock, after) or (_is_subject(mock, after) and _is_own(
-                    mock.target, after, imported, source)):
+            is_tested = _is_subject(mock, after) and _is_own(
+                mock.target, after, imported, source)
+            if is_tested or _is_all(mock, after) or _is_inside(mock, after):
                 yield Loss(after.path, mock.line, "mocks what it tests",
                            f"{after.test.name} replaces {_short(mock.target)}", after.test.name,
                            tuple(dict.fromkeys((before.path, after.path))))
@@ -125,6 +154,13 @@ def _is_all(mock: Mock, test: Placed) -> bool:
     """Whether the only module of the project that the test uses is replaced as a whole."""
     own = {use for use in test.test.uses if not is_library(use, test.path)}
     return own == {mock.target}
+
+
+def _is_inside(mock: Mock, test: Placed) -> bool:
+    """Whether it is what a module has at hand of which the test uses something itself."""
+    home = mock.target.rpartition(".")[0]
+    return bool(home) and not is_library(home, test.path) and any(
+        use == home or use.startswith(home + ".") for use in test.test.uses)
 
 
 def _is_subject(mock: Mock, test: Placed) -> bool:
@@ -147,31 +183,6 @@ def _is_own(target: str, test: Placed, imported: Sequence[str],
     return any(re.split(r"[./]", use)[-1] == last or use == home or use.startswith(home + ".")
                or home.startswith(use + ".") for use in imported) or any(
         is_at(home, file.path, test.path) for file in source)
-
-
-def _deleted(source: Sequence[Changed]) -> tuple[str, ...]:
-    """Source files that go; one that comes with the same name or content is that file, moved."""
-    came = [file for file in source if file.after is not None and not file.before]
-    names = {file.path.rpartition("/")[2] for file in came}
-    contents = {_content(file.after) for file in came}
-    return tuple(file.path for file in source
-                 if file.after is None and file.before
-                 and file.path.rpartition("/")[2] not in names - {"__init__.py", "index.js"}
-                 and _content(file.before[0]) not in contents)
-
-
-def _content(sheet: Sheet | None) -> object:
-    """What tells one source file from another, as far as a sheet does."""
-    if sheet is None:
-        return None
-    return tuple(one.value for one in sheet.literals), sheet.imports, tuple(
-        (one.given, one.result) for one in sheet.keyed)
-
-
-def _goes(one: Placed, deleted: Sequence[str]) -> bool:
-    """Whether every module of the project that a test uses is deleted."""
-    own = [use for use in one.test.uses if not is_library(use, one.path)]
-    return bool(own) and all(any(is_at(use, path, one.path) for path in deleted) for use in own)
 
 
 def _bare(one: Placed) -> str:

@@ -16,6 +16,7 @@ from policyd.core.sheet import Literal, Role, Sheet
 from policyd.languages import python_tests
 from policyd.languages.literal import Unparseable, telling_number, telling_text
 from policyd.languages.python_constants import Display, Part, constants, form
+from policyd.languages.python_defines import defines
 from policyd.languages.python_roles import role_of
 from policyd.languages.python_tricks import tricks
 from policyd.languages.python_uses import spots
@@ -46,7 +47,8 @@ def sheet(source: bytes, min_length: int, *, python: str = "this Python") -> She
         return Sheet(
             literals=_literals(parts, min_length, told.roles), tests=told.tests,
             markers=told.markers, mocks=told.mocks, samples=told.samples, imports=told.imports,
-            keyed=found.keyed, suspects=found.suspects, opened=found.opened)
+            keyed=found.keyed, suspects=found.suspects, opened=found.opened,
+            defines=defines(tree))
     except (MemoryError, RecursionError):
         raise Unparseable(1, _TOO_DEEP) from None
 

@@ -3,13 +3,16 @@
 Compared are the tests before and after the net change. A test is kept where it has the same name
 or the same body, or makes all of the same claims in the same file. A claim is kept where it stands
 in any changed test, or where one takes its place that is no weaker: equal, close, ordered, a part,
-raised, called, true, nothing, in that order, with no wider tolerance and no broader error. So a
-test may be moved, renamed, split, or merged into cases, and another value may be expected of it
-(no-recorded-value tells where that came from). Weaker are: fewer claims or cases, a claim that
-cannot fail, and a stand-in for what the test makes a claim about. Left out are tests by settings
-of the runner: a deselection, narrower patterns. A test may go with all modules that it uses. Who
-is no maintainer changes no definition of the checks together with source. A maintainer's push
-without source passes whole. Marks are what unmarked-tests is about.
+raised, called, true, nothing, in that order, with no wider tolerance or bound and no broader
+error, of no mere part of the value. So a test may be moved, renamed, split, or merged into cases,
+and another value may be expected of it (no-recorded-value tells where that came from). Weaker are:
+fewer claims or cases, a claim that cannot fail, an expectation that is computed by what is tested,
+and a stand-in for what the test makes a claim about, or for what the module under test uses. While
+source changes, a test's table keeps its inputs. Left out are tests by settings of the runner (a
+deselection, narrower patterns) and by a file name that runners do not look for. A test may go with
+all modules and names that it uses, if no others come. Who is no maintainer changes no definition
+of the checks together with source. A maintainer's push without source passes whole. Marks are what
+unmarked-tests is about.
 """
 
 from __future__ import annotations
@@ -17,13 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from policyd.core.collecting import patterns
 from policyd.core.content import Changed, Content
 from policyd.core.examples import MAIN, push, touching
 from policyd.core.facts import Need, Situation, Touch, Update
 from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
-from policyd.core.sheet import Assertion, Kind, Mock, Setting, Sheet, Test
+from policyd.core.sheet import Assertion, Kind, Mock, Sample, Setting, Sheet, Test
 from policyd.core.values import dataclass
 from policyd.core.weakening import Loss, losses, unset
 
@@ -48,8 +52,9 @@ class Options:
         "**/jest.config.json", "**/.mocharc.json", "**/.mocharc.jsonc")
     ci: tuple[str, ...] = (
         ".github/workflows/**", ".gitlab-ci.yml", ".ci/**", ".circleci/**", "Jenkinsfile",
-        "azure-pipelines.yml", "noxfile.py", "**/jest.config.?js", "**/jest.config.[jt]s",
-        "**/vitest.config.*", "**/playwright.config.*", "**/.mocharc.[cm]js", "**/.mocharc.js")
+        "azure-pipelines.yml", "noxfile.py", "Makefile", "makefile", "GNUmakefile", "justfile",
+        "**/jest.config.?js", "**/jest.config.[jt]s", "**/vitest.config.*",
+        "**/playwright.config.*", "**/.mocharc.[cm]js", "**/.mocharc.js")
 
     def reads(self) -> tuple[str, ...]:
         return (self.tests, self.source, self.wiring, *self.settings)
@@ -84,7 +89,8 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
 def _lost(content: Content, options: Options) -> Iterator[Loss]:
     unread = frozenset(one.path for one in content.unreadable)
     tests, source = tuple(content.of(options.tests)), tuple(content.of(options.source))
-    yield from losses(tests, [file for file in source if file not in tests], unread)
+    yield from losses(tests, [file for file in source if file not in tests], unread,
+                      patterns(content.files))
     set_in = {options.wiring, options.tests, *options.settings}
     yield from unset([file for file in content.files
                       if not set_in.isdisjoint(file.zones) and file.path not in unread])
@@ -169,6 +175,12 @@ _VALUE = Assertion(22, Kind.EQUAL, "total($0) == 3", "total($0)", "literal", "3"
 _CASES = _test(replace(_SUM, form="total($1) == sum($1)", subject="total($1)"),
                name="test_totals", cases=2)
 
+
+def _table(given: str) -> Sheet:
+    return Sheet(tests=(_CASES,), samples=(
+        Sample(17, ("1", "2"), "3"), Sample(18, (given, "1"), given)))
+
+
 RULE = Rule(
     id="kept-tests",
     why="a push may not soften the tests of the code that it changes.",
@@ -199,6 +211,14 @@ RULE = Rule(
         Example("the checks and a settings file in a source zone of all files", _pushed(touched=(
             Touch("package.json", ("source", "**/package.json")),
             Touch(".ci/run", ("source", ".ci/**")))), Options()),
+        Example("a test that goes with its function", _pushed(
+            _file(_of(), _of(replace(_test(_SUM), uses=("tax.total",)))),
+            _file(Sheet(defines=("rate",)), Sheet(defines=("rate", "total")), path="src/tax.py",
+                  zone="source")), Options()),
+        Example("claims that become rows of a table", _pushed(_file(
+            _of(replace(_CASES, name="test_total")), _of(_test(
+                replace(_VALUE, form="total([1]) == 1", subject="total([1])"),
+                replace(_VALUE, form="total([2]) == 2", subject="total([2])"))))), Options()),
         Example("a maintainer's push of tests alone", _as_maintainer(_GONE), Options()),
         Example("a maintainer's return to an earlier accepted state", push(
             touching(_SRC), update=replace(MAIN, revert=True, content=_GONE.updates[0].content)),
@@ -231,6 +251,19 @@ RULE = Rule(
         Example("a stand-in for what is tested", _pushed(_file(
             _of(_test(_SUM), mocks=(Mock(19, "tax.total", "test_total"),)), _of(_test(_SUM)))),
             Options()),
+        Example("a stand-in for what the module under test uses", _pushed(_file(
+            _of(_test(_SUM), mocks=(Mock(19, "tax.rates", "test_total"),)), _of(_test(_SUM)))),
+            Options()),
+        Example("a test in a file that no runner looks for", _pushed(
+            _file(None, _of(_test(_SUM))),
+            _file(_of(_test(_SUM)), path="tests/tax_checks.py")), Options()),
+        Example("a part of what was claimed", _claims(_VALUE, replace(
+            _VALUE, form="total($0)[0] == 1", subject="total($0)[0]", answer="1")), Options()),
+        Example("an expectation that is computed by what is tested", _claims(_VALUE, replace(
+            _VALUE, form="total($0) == total($0)", against="call", answer="")), Options()),
+        Example("an easier row of a table", _pushed(
+            _file(_table("0"), _table("19.25")),
+            _file(Sheet(), Sheet(), path="src/tax.py", zone="source")), Options()),
         Example("a deselection in the settings", _ini(
             "pytest.addopts", f"-q --deselect {_FILE}::test_total", "-q"), Options()),
         Example("narrower settings", _ini("pytest.testpaths", "tests/unit", "tests"), Options()),
