@@ -65,7 +65,7 @@ class Mocks:
                 yield from _each(target, self._dotted.of(target), ons)
             case ast.Subscript(value=value, slice=ast.Constant(value=str() as module)):
                 if self._dotted.of(value) == "sys.modules":
-                    yield from _each(target, ascii_name(module), ons)
+                    yield from self._module(target, ascii_name(module), ons)
 
     def _own(self, target: ast.expr, value: ast.expr, scope: Scope, ons: Sequence[str]
              ) -> Iterator[Mock]:
@@ -124,10 +124,17 @@ class Mocks:
         for node in call.args:
             for key in node.keys if isinstance(node, ast.Dict) else ():
                 text = _text(key) if key is not None else None
-                yield from _each(call, UNKNOWN if text is None else ascii_name(text), ons)
+                yield from self._module(call, UNKNOWN if text is None else ascii_name(text), ons)
         for keyword in call.keywords:
             if keyword.arg and keyword.arg not in ("clear", "values"):
-                yield from _each(call, ascii_name(keyword.arg), ons)
+                yield from self._module(call, ascii_name(keyword.arg), ons)
+
+    def _module(self, node: ast.expr, module: str, ons: Sequence[str]) -> Iterator[Mock]:
+        """A module as a whole, and what the file takes from it."""
+        yield from _each(node, module, ons)
+        for name in self._dotted.bound.values():
+            if name.startswith(f"{module}."):
+                yield from _each(node, name, ons)
 
     def _patched(self, call: ast.Call, name: str) -> Iterator[str]:
         holder = self._named(call.args[0])

@@ -30,6 +30,9 @@ _FINDERS = re.compile(r"(?:importlib\.(?:util\.find_spec|import_module|metadata\
 _PREDICATES = frozenset(["startswith", "endswith", "find", "index", "count", "match", "search",
                          "fullmatch", "fnmatch", "__contains__", "intersection", "isdisjoint"])
 _OWN_PLACE = frozenset(["__file__", "__name__", "os.getcwd", "os.getcwdb", "pathlib.Path.cwd"])
+_HOMES = frozenset(["__module__", "co_filename"])
+"""Attributes that tell where a value's type, or a function, was written."""
+_HOME_CALLS = frozenset(["inspect.getmodule", "inspect.getfile", "inspect.getsourcefile"])
 _BLOCKS = (ast.If, ast.While, ast.Try, ast.With, ast.AsyncWith, ast.Module, ast.Match, ast.Lambda,
            ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -50,13 +53,14 @@ def _names_test(text: str) -> bool:
     return TESTING.fullmatch(text) is not None
 
 
+_PLACES = _OWN_PLACE | _HOMES | _HOME_CALLS
 _TELLING: Mapping[str, tuple[str, Callable[[str], bool]]] = {
     "sys.modules": ("sys.modules", _is_runner),
     **dict.fromkeys(("os.environ", "os.environb", "os.getenv", "os.getenvb"),
                     ("environ", _is_variable)),
     **{name: (name, _names_runner)
        for name in ("sys.argv", "sys.orig_argv", "__main__.__file__", "sys.executable")},
-    **{name: (name, _names_test) for name in _OWN_PLACE},
+    **{name: (name, _names_test) for name in (*_OWN_PLACE, *_HOMES, *_HOME_CALLS)},
 }
 """A name, how it is told, and which text beside it tells a test."""
 
@@ -77,6 +81,8 @@ def senses(names: Names) -> Iterator[Suspect]:
 def _by_name(names: Names, node: ast.Name | ast.Attribute | ast.Call, scope: Scope,
              looked: set[tuple[ast.AST, str]]) -> Iterator[Suspect]:
     name = names.dotted(node, scope)
+    if isinstance(node, ast.Attribute) and node.attr in _HOMES:
+        name = node.attr
     if name in _TELLING:
         statement = _statement(names, node)
         if (statement, name) not in looked:  # one that is named often is looked at once
@@ -93,7 +99,7 @@ def _near(names: Names, statement: ast.AST, name: str) -> Iterator[Suspect]:
     """The telling texts of the statement that a name stands in."""
     what, tells = _TELLING[name]
     for line, text, is_compared in _texts(names, statement):
-        if tells(text) and (is_compared or name not in _OWN_PLACE):
+        if tells(text) and (is_compared or name not in _PLACES):
             yield Suspect(Trick.SENSES, line, printable(f"{what}:{text}"))
 
 

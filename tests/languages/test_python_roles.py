@@ -215,13 +215,15 @@ def test_stand_ins_are_set_for_all_of_a_file_too():
         import shop.app as app
         from unittest.mock import Mock, patch
         sys.modules["clock"] = Mock()
+        from clock import face
         sys.modules.update({"tax": Mock()}, rates=Mock())
         app.total = Mock()
         @patch.dict("sys.modules", {"late": Mock()})
         def test_it(): pass
     """).mocks
     assert [(one.target, one.on) for one in found] == [
-        ("clock", ""), ("rates", ""), ("tax", ""), ("shop.app.total", ""), ("late", "test_it"),
+        ("clock", ""), ("clock.face", ""), ("rates", ""), ("tax", ""),
+        ("shop.app.total", ""), ("late", "test_it"),
         ("sys.modules", "test_it")]
 
 
