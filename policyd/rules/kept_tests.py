@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from policyd.core.collecting import patterns
 from policyd.core.content import Changed, Content
 from policyd.core.examples import MAIN, push, touching
 from policyd.core.facts import Need, Situation, Touch, Update
@@ -29,7 +29,9 @@ from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
 from policyd.core.sheet import Assertion, Kind, Mock, Sample, Setting, Sheet, Test
 from policyd.core.values import dataclass
-from policyd.core.weakening import Loss, losses, unset
+
+if TYPE_CHECKING:  # a push in which nothing is read needs none
+    from policyd.core.weakening import Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,11 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
 
 
 def _lost(content: Content, options: Options) -> Iterator[Loss]:
+    if not content.files:
+        return
+    from policyd.core.collecting import patterns
+    from policyd.core.weakening import losses, unset
+
     unread = frozenset(one.path for one in content.unreadable)
     tests, source = tuple(content.of(options.tests)), tuple(content.of(options.source))
     yield from losses(tests, [file for file in source if file not in tests], unread,
@@ -98,6 +105,8 @@ def _lost(content: Content, options: Options) -> Iterator[Loss]:
 
 def _checks(update: Update, options: Options) -> Iterator[Loss]:
     """The definitions of the checks that come with source."""
+    from policyd.core.weakening import Loss
+
     for touch in update.net:
         if not set(options.ci).isdisjoint(touch.zones):
             yield Loss(touch.path, 0, "comes with source", "defines the checks", "", (touch.path,))
@@ -130,10 +139,18 @@ def _repair(update: Update, back: tuple[str, ...], *, trusted: bool) -> Repair:
 
 _FILE = "tests/test_tax.py"
 _SRC = Touch("src/tax.py", ("source",))
-_SUM = Assertion(22, Kind.EQUAL, "total($0) == sum($0)", "total($0)", "call")
-_BAD = Assertion(31, Kind.RAISES, "raises(ValueError, total($0))", "total($0)",
-                 types=("ValueError",))
-_NEAR = Assertion(24, Kind.CLOSE, "rate($0) ~ 0.19", "rate($0)", "literal", "0.19", 0.01)
+
+def _sum() -> Assertion:
+    return Assertion(22, Kind.EQUAL, "total($0) == sum($0)", "total($0)", "call")
+
+
+def _bad() -> Assertion:
+    return Assertion(31, Kind.RAISES, "raises(ValueError, total($0))", "total($0)",
+                     types=("ValueError",))
+
+
+def _near() -> Assertion:
+    return Assertion(24, Kind.CLOSE, "rate($0) ~ 0.19", "rate($0)", "literal", "0.19", 0.01)
 
 
 def _test(*claims: Assertion, name: str = "test_total", cases: int = 1, body: str = "") -> Test:
@@ -170,14 +187,21 @@ def _as_maintainer(given: Situation, *touched: Touch) -> Situation:
         MAIN, content=given.updates[0].content), name="mei", groups=frozenset({"maintainers"}))
 
 
-_GONE = _pushed(_file(_of(), _of(_test(_SUM))))
-_VALUE = Assertion(22, Kind.EQUAL, "total($0) == 3", "total($0)", "literal", "3")
-_CASES = _test(replace(_SUM, form="total($1) == sum($1)", subject="total($1)"),
-               name="test_totals", cases=2)
+def _gone() -> Situation:
+    return _pushed(_file(_of(), _of(_test(_sum()))))
+
+
+def _value() -> Assertion:
+    return Assertion(22, Kind.EQUAL, "total($0) == 3", "total($0)", "literal", "3")
+
+
+def _cases() -> Test:
+    return _test(replace(_sum(), form="total($1) == sum($1)", subject="total($1)"),
+                 name="test_totals", cases=2)
 
 
 def _table(given: str) -> Sheet:
-    return Sheet(tests=(_CASES,), samples=(
+    return Sheet(tests=(_cases(),), samples=(
         Sample(17, ("1", "2"), "3"), Sample(18, (given, "1"), given)))
 
 
@@ -191,76 +215,77 @@ RULE = Rule(
     accepts=lambda: (
         Example("no test changed", push(touching(_SRC)), Options()),
         Example("a test that is renamed", _pushed(_file(
-            _of(_test(_SUM, name="test_sum", body="b")), _of(_test(_SUM, body="b")))), Options()),
+            _of(_test(_sum(), name="test_sum", body="b")), _of(_test(_sum(), body="b")))),
+            Options()),
         Example("a test that moves to another file", _pushed(
-            _file(None, _of(_test(_SUM))),
-            _file(_of(_test(_SUM)), path="tests/test_totals.py")), Options()),
+            _file(None, _of(_test(_sum()))),
+            _file(_of(_test(_sum())), path="tests/test_totals.py")), Options()),
         Example("an assertion that moves to another test", _pushed(_file(
-            _of(_test(_BAD, body="a"), _test(_SUM, name="test_sum")),
-            _of(_test(_SUM, _BAD)))), Options()),
+            _of(_test(_bad(), body="a"), _test(_sum(), name="test_sum")),
+            _of(_test(_sum(), _bad())))), Options()),
         Example("two tests that become cases of one", _pushed(_file(
-            _of(_CASES), _of(_test(_SUM), _test(_SUM, name="test_more")))), Options()),
-        Example("another value that is expected", _claims(_VALUE, replace(
-            _VALUE, form="total($0) == 4", answer="4")), Options()),
-        Example("a stronger assertion", _claims(_BAD, _SUM), Options()),
-        Example("a function that is called by another name", _claims(_SUM, replace(
-            _SUM, form="total_of($0) == sum($0)", subject="total_of($0)")), Options()),
+            _of(_cases()), _of(_test(_sum()), _test(_sum(), name="test_more")))), Options()),
+        Example("another value that is expected", _claims(_value(), replace(
+            _value(), form="total($0) == 4", answer="4")), Options()),
+        Example("a stronger assertion", _claims(_bad(), _sum()), Options()),
+        Example("a function that is called by another name", _claims(_sum(), replace(
+            _sum(), form="total_of($0) == sum($0)", subject="total_of($0)")), Options()),
         Example("a test that goes with its module", _pushed(
-            _file(None, _of(_test(_SUM))),
+            _file(None, _of(_test(_sum()))),
             _file(None, Sheet(), path="src/tax.py", zone="source")), Options()),
         Example("the checks and a settings file in a source zone of all files", _pushed(touched=(
             Touch("package.json", ("source", "**/package.json")),
             Touch(".ci/run", ("source", ".ci/**")))), Options()),
         Example("a test that goes with its function", _pushed(
-            _file(_of(), _of(replace(_test(_SUM), uses=("tax.total",)))),
+            _file(_of(), _of(replace(_test(_sum()), uses=("tax.total",)))),
             _file(Sheet(defines=("rate",)), Sheet(defines=("rate", "total")), path="src/tax.py",
                   zone="source")), Options()),
         Example("claims that become rows of a table", _pushed(_file(
-            _of(replace(_CASES, name="test_total")), _of(_test(
-                replace(_VALUE, form="total([1]) == 1", subject="total([1])"),
-                replace(_VALUE, form="total([2]) == 2", subject="total([2])"))))), Options()),
-        Example("a maintainer's push of tests alone", _as_maintainer(_GONE), Options()),
+            _of(replace(_cases(), name="test_total")), _of(_test(
+                replace(_value(), form="total([1]) == 1", subject="total([1])"),
+                replace(_value(), form="total([2]) == 2", subject="total([2])"))))), Options()),
+        Example("a maintainer's push of tests alone", _as_maintainer(_gone()), Options()),
         Example("a maintainer's return to an earlier accepted state", push(
-            touching(_SRC), update=replace(MAIN, revert=True, content=_GONE.updates[0].content)),
+            touching(_SRC), update=replace(MAIN, revert=True, content=_gone().updates[0].content)),
             Options()),
         Example("more that is collected", _ini("pytest.testpaths", "tests unit", "tests"),
                 Options()),
         Example("a stand-in for what is not under test", _pushed(_file(
-            _of(_test(_SUM), mocks=(Mock(19, "requests.get", "test_total"),)), _of(_test(_SUM)))),
-            Options()),
+            _of(_test(_sum()), mocks=(Mock(19, "requests.get", "test_total"),)),
+            _of(_test(_sum())))), Options()),
     ),
     rejects=lambda: (
-        Example("a test that is removed", _GONE, Options()),
-        Example("a test that is removed without source", replace(_GONE, updates=(replace(
-            _GONE.updates[0], net=(Touch(_FILE, ("tests",)),)),)), Options()),
+        Example("a test that is removed", _gone(), Options()),
+        Example("a test that is removed without source", replace(_gone(), updates=(replace(
+            _gone().updates[0], net=(Touch(_FILE, ("tests",)),)),)), Options()),
         Example("one goes, another one comes", _pushed(_file(
             _of(_test(Assertion(9, Kind.TRUTH, "total([])", "total([])"), name="test_trivial")),
-            _of(_test(_SUM)))), Options()),
+            _of(_test(_sum())))), Options()),
         Example("an assertion that is removed", _pushed(_file(
-            _of(_test(_SUM, body="a")), _of(_test(_SUM, _BAD)))), Options()),
-        Example("a test that asserts nothing any more", _claims(_SUM), Options()),
-        Example("an assertion that cannot fail", _claims(_SUM, replace(_SUM, kind=Kind.NOTHING)),
-                Options()),
-        Example("a weaker assertion", _claims(_SUM, replace(
-            _SUM, kind=Kind.TRUTH, form="total($0)")), Options()),
-        Example("a wider tolerance", _claims(_NEAR, replace(_NEAR, tolerance=0.5)), Options()),
-        Example("a broader error", _claims(_BAD, replace(
-            _BAD, types=("Exception",), form="raises(Exception, total($0))")), Options()),
+            _of(_test(_sum(), body="a")), _of(_test(_sum(), _bad())))), Options()),
+        Example("a test that asserts nothing any more", _claims(_sum()), Options()),
+        Example("an assertion that cannot fail", _claims(_sum(), replace(
+            _sum(), kind=Kind.NOTHING)), Options()),
+        Example("a weaker assertion", _claims(_sum(), replace(
+            _sum(), kind=Kind.TRUTH, form="total($0)")), Options()),
+        Example("a wider tolerance", _claims(_near(), replace(_near(), tolerance=0.5)), Options()),
+        Example("a broader error", _claims(_bad(), replace(
+            _bad(), types=("Exception",), form="raises(Exception, total($0))")), Options()),
         Example("fewer cases", _pushed(_file(
-            _of(_test(_SUM)), _of(_test(_SUM, cases=3)))), Options()),
+            _of(_test(_sum())), _of(_test(_sum(), cases=3)))), Options()),
         Example("a stand-in for what is tested", _pushed(_file(
-            _of(_test(_SUM), mocks=(Mock(19, "tax.total", "test_total"),)), _of(_test(_SUM)))),
+            _of(_test(_sum()), mocks=(Mock(19, "tax.total", "test_total"),)), _of(_test(_sum())))),
             Options()),
         Example("a stand-in for what the module under test uses", _pushed(_file(
-            _of(_test(_SUM), mocks=(Mock(19, "tax.rates", "test_total"),)), _of(_test(_SUM)))),
+            _of(_test(_sum()), mocks=(Mock(19, "tax.rates", "test_total"),)), _of(_test(_sum())))),
             Options()),
         Example("a test in a file that no runner looks for", _pushed(
-            _file(None, _of(_test(_SUM))),
-            _file(_of(_test(_SUM)), path="tests/tax_checks.py")), Options()),
-        Example("a part of what was claimed", _claims(_VALUE, replace(
-            _VALUE, form="total($0)[0] == 1", subject="total($0)[0]", answer="1")), Options()),
-        Example("an expectation that is computed by what is tested", _claims(_VALUE, replace(
-            _VALUE, form="total($0) == total($0)", against="call", answer="")), Options()),
+            _file(None, _of(_test(_sum()))),
+            _file(_of(_test(_sum())), path="tests/tax_checks.py")), Options()),
+        Example("a part of what was claimed", _claims(_value(), replace(
+            _value(), form="total($0)[0] == 1", subject="total($0)[0]", answer="1")), Options()),
+        Example("an expectation that is computed by what is tested", _claims(_value(), replace(
+            _value(), form="total($0) == total($0)", against="call", answer="")), Options()),
         Example("an easier row of a table", _pushed(
             _file(_table("0"), _table("19.25")),
             _file(Sheet(), Sheet(), path="src/tax.py", zone="source")), Options()),
@@ -269,7 +294,7 @@ RULE = Rule(
         Example("narrower settings", _ini("pytest.testpaths", "tests/unit", "tests"), Options()),
         Example("the checks and the source", _pushed(touched=(_SRC, Touch(
             ".ci/run", (".ci/**",)))), Options()),
-        Example("a maintainer's push of both", _as_maintainer(_GONE, _SRC), Options()),
+        Example("a maintainer's push of both", _as_maintainer(_gone(), _SRC), Options()),
     ),
     needs=frozenset({Need.CONTENT}),
     on=Reach.GUARDED,

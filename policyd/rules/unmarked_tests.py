@@ -18,18 +18,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from policyd.core.content import Changed, Content
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Need, Pusher, Situation, Unreadable, Update
-from policyd.core.markings import Gain, gains, holds_everywhere, lifted
 from policyd.core.nodeids import normalised
 from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
 from policyd.core.sheet import Mark, Marker, Setting, Sheet, Test
-from policyd.core.testsettings import loosened
 from policyd.core.values import dataclass
+
+if TYPE_CHECKING:  # a push in which nothing is read needs none
+    from policyd.core.markings import Gain
 
 _CONDITIONS = ("platform", "version")
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]{1,40}")
@@ -79,6 +81,8 @@ class Options:
 
     def lets(self, marker: Marker) -> bool:
         """Whether a mark may stay for what it depends on."""
+        from policyd.core.markings import holds_everywhere
+
         kind, _, package = marker.condition.partition(":")
         return marker.mark in (Mark.SKIP, Mark.XFAIL) and not holds_everywhere(marker) and (
             kind in self.conditions or (kind == "package" and package in self.packages))
@@ -93,6 +97,8 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
         unread = tuple(one for one in update.content.unreadable if _is_worse(one, files))
         if unread:
             yield _unread(update, unread)
+        if not files:
+            continue
         is_apart = "maintainers" in given.pusher.groups and not any(
             options.source in touch.zones for touch in update.net)
         places = (*_marks(files, update.content, options, is_apart=is_apart), *_settings(files))
@@ -103,6 +109,8 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
 def _marks(files: tuple[Changed, ...], content: Content, options: Options, *,
            is_apart: bool) -> Iterator[Place]:
     """`is_apart`: whether a maintainer changes how tests run, and no source."""
+    from policyd.core.markings import gains, lifted
+
     marked = tuple(file for file in files if {options.tests, options.wiring} & set(file.zones))
     limited = any(one.key.rpartition(".")[2] == "timeout" for file in files if file.after
                   for one in file.after.settings)
@@ -127,6 +135,8 @@ def _normal(nodeid: str) -> str:
 
 
 def _settings(files: tuple[Changed, ...]) -> Iterator[Place]:
+    from policyd.core.testsettings import loosened
+
     for file in files:
         sides = (*(file.before or (Sheet(),)), *file.elsewhere)
         changes = [tuple(loosened(side, file.after or Sheet())) for side in sides]
@@ -204,16 +214,35 @@ def _ini(key: str, value: str, was: str) -> Situation:
     return _with(after, before, path="pytest.ini", zone="wiring")
 
 
-_SKIP = _on(Mark.SKIP, "@pytest.mark.skip")
-_LINUX = _on(Mark.SKIP, "@skipif(sys.platform == 'win32')", "platform")
-_NUMPY = _on(Mark.SKIP, "importorskip('numpy')", "package:numpy")
-_STRICT = _on(Mark.XFAIL, "@pytest.mark.xfail(strict=True)")
-_UNFOUND = _on(Mark.UNCOLLECTED, "__test__ = False")
-_BROKEN = Unreadable(_FILE, 3, "invalid syntax")
-_MOVED = Content((
-    Changed("tests/old.py", ("tests",), None, (_sheet(_SKIP),)),
-    Changed(_FILE, ("tests",), _sheet(replace(_SKIP, on="test_all_rates"), name="test_all_rates"),
-            is_new=True)))
+def _skip() -> Marker:
+    return _on(Mark.SKIP, "@pytest.mark.skip")
+
+
+def _linux() -> Marker:
+    return _on(Mark.SKIP, "@skipif(sys.platform == 'win32')", "platform")
+
+
+def _numpy() -> Marker:
+    return _on(Mark.SKIP, "importorskip('numpy')", "package:numpy")
+
+
+def _strict() -> Marker:
+    return _on(Mark.XFAIL, "@pytest.mark.xfail(strict=True)")
+
+
+def _unfound() -> Marker:
+    return _on(Mark.UNCOLLECTED, "__test__ = False")
+
+
+def _broken() -> Unreadable:
+    return Unreadable(_FILE, 3, "invalid syntax")
+
+
+def _moved() -> Content:
+    return Content((
+        Changed("tests/old.py", ("tests",), None, (_sheet(_skip()),)),
+        Changed(_FILE, ("tests",), _sheet(
+            replace(_skip(), on="test_all_rates"), name="test_all_rates"), is_new=True)))
 
 
 def _limit(amount: float | None) -> Marker:
@@ -230,40 +259,40 @@ RULE = Rule(
     doc=__doc__,
     accepts=lambda: (
         Example("no test changed", push(), Options()),
-        Example("a mark that was there", _with(_sheet(_SKIP), _sheet(_SKIP)), Options()),
-        Example("a test that is moved and renamed with its mark", _pushed(_MOVED), Options()),
-        Example("a skip that depends on the platform", _with(_sheet(_LINUX), _sheet()),
+        Example("a mark that was there", _with(_sheet(_skip()), _sheet(_skip())), Options()),
+        Example("a test that is moved and renamed with its mark", _pushed(_moved()), Options()),
+        Example("a skip that depends on the platform", _with(_sheet(_linux()), _sheet()),
                 Options()),
-        Example("a package that the policy calls optional", _with(_sheet(_NUMPY), _sheet()),
+        Example("a package that the policy calls optional", _with(_sheet(_numpy()), _sheet()),
                 Options(packages=("numpy",))),
         Example("a row that the target branch holds already",
-                _with(_sheet(_SKIP), _sheet(), excused=(_NODE,)), Options()),
+                _with(_sheet(_skip()), _sheet(), excused=(_NODE,)), Options()),
         Example("a lower timeout", _with(_sheet(_limit(2)), _sheet(_limit(10))), Options()),
         Example("the first timeout of a test", _with(_sheet(_limit(60)), _sheet()), Options()),
-        Example("a mark that goes", _with(_sheet(), _sheet(_SKIP)), Options()),
+        Example("a mark that goes", _with(_sheet(), _sheet(_skip())), Options()),
         Example("an expected failure that becomes strict", _with(
-            _sheet(_STRICT), _sheet(_on(Mark.XFAIL, "@pytest.mark.xfail"))), Options()),
+            _sheet(_strict()), _sheet(_on(Mark.XFAIL, "@pytest.mark.xfail"))), Options()),
         Example("a file that could not be read before", _pushed(Content(
-            (Changed(_FILE, ("tests",), Sheet()),), (_BROKEN,))), Options()),
+            (Changed(_FILE, ("tests",), Sheet()),), (_broken(),))), Options()),
         Example("a maintainer says what is collected", replace(_with(
-            _sheet(_UNFOUND), _sheet()), pusher=Pusher("mei", frozenset({"maintainers"}))),
+            _sheet(_unfound()), _sheet()), pusher=Pusher("mei", frozenset({"maintainers"}))),
             Options()),
         Example("a maintainer's return to an earlier accepted state", push(update=replace(
-            MAIN, revert=True, content=_with(_sheet(_SKIP), _sheet()).updates[0].content)),
+            MAIN, revert=True, content=_with(_sheet(_skip()), _sheet()).updates[0].content)),
             Options()),
     ),
     rejects=lambda: (
-        Example("a skip", _with(_sheet(_SKIP), _sheet()), Options()),
-        Example("a skip in a new test", _with(_sheet(_SKIP)), Options()),
+        Example("a skip", _with(_sheet(_skip()), _sheet()), Options()),
+        Example("a skip in a new test", _with(_sheet(_skip())), Options()),
         Example("a skip that depends on something else", _with(
             _sheet(_on(Mark.SKIP, "@skipif(os.environ.get('CI'))", "other")), _sheet()),
             Options()),
-        Example("a package that nobody called optional", _with(_sheet(_NUMPY), _sheet()),
+        Example("a package that nobody called optional", _with(_sheet(_numpy()), _sheet()),
                 Options()),
         Example("a platform, where the policy lets none pass",
-                _with(_sheet(_LINUX), _sheet()), Options(conditions=())),
+                _with(_sheet(_linux()), _sheet()), Options(conditions=())),
         Example("an expected failure that is strict no more", _with(
-            _sheet(_on(Mark.XFAIL, "@pytest.mark.xfail")), _sheet(_STRICT)), Options()),
+            _sheet(_on(Mark.XFAIL, "@pytest.mark.xfail")), _sheet(_strict())), Options()),
         Example("reruns", _with(_sheet(_on(Mark.RERUN, "@flaky(reruns=5)", amount=5)), _sheet()),
                 Options()),
         Example("a raised timeout", _with(_sheet(_limit(10)), _sheet(_limit(2))), Options()),
@@ -272,24 +301,24 @@ RULE = Rule(
         Example("a timeout that is taken off", _with(_sheet(), _sheet(replace(
             _limit(5), says="@pytest.mark.timeout(5)"))), Options()),
         Example("a platform that nobody has", _with(_sheet(replace(
-            _LINUX, says='@skipif(sys.platform != "aix")')), _sheet()), Options()),
+            _linux(), says='@skipif(sys.platform != "aix")')), _sheet()), Options()),
         Example("a first timeout above what holds without one", _with(
             _sheet(_limit(60)), _sheet()), Options(usual_timeout=10)),
         Example("a raised tolerance", _with(
             _sheet(_on(Mark.TOLERANCE, "EPSILON = 0.5", amount=0.5, on="")),
             _sheet(_on(Mark.TOLERANCE, "EPSILON = 0.01", amount=0.01, on=""))), Options()),
-        Example("what keeps a test from being found", _with(_sheet(_UNFOUND), _sheet()),
+        Example("what keeps a test from being found", _with(_sheet(_unfound()), _sheet()),
                 Options()),
         Example("a row for one of two tests", _with(
             Sheet(tests=(Test("test_rates", 40, "1"), Test("test_login", 50, "2")),
-                  markers=(_SKIP, replace(_SKIP, on="test_login", line=49))),
+                  markers=(_skip(), replace(_skip(), on="test_login", line=49))),
             Sheet(tests=(Test("test_rates", 40, "1"), Test("test_login", 50, "2"))),
             excused=(_NODE,)), Options()),
         Example("a timeout in the settings", _ini("pytest.timeout", "20", "2"), Options()),
         Example("retries in the settings", _ini("pytest.addopts", "-q --retries=2", "-q"),
                 Options()),
         Example("a file that cannot be read", _pushed(Content(
-            (Changed(_FILE, ("tests",), Sheet(), (_sheet(),)),), (_BROKEN,))), Options()),
+            (Changed(_FILE, ("tests",), Sheet(), (_sheet(),)),), (_broken(),))), Options()),
     ),
     needs=frozenset({Need.CONTENT}),
     on=Reach.GUARDED,
