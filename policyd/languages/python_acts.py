@@ -41,9 +41,8 @@ _FINDERS = re.compile(r"sys\.(?:meta_path|path_hooks)\.(?:insert|append|extend)"
 def exits(names: Names) -> Iterator[Suspect]:
     """Hard ends anywhere; soft ones that succeed, outside of what is a command line."""
     is_command, guards = _is_command(names), _guards(names)
-    for node, scope in names.nodes:
-        if not isinstance(node, ast.Call | ast.Raise):
-            continue
+    ends: list[tuple[ast.Call | ast.Raise, Scope]] = [*names.of(ast.Call), *names.of(ast.Raise)]
+    for node, scope in ends:
         if isinstance(node, ast.Raise):
             name = names.dotted(node.exc, scope) if isinstance(node.exc, ast.Name) else ""
         else:
@@ -54,9 +53,9 @@ def exits(names: Names) -> Iterator[Suspect]:
             if not _is_for_commands(names, node, scope, is_command, guards):
                 yield Suspect(Trick.EXITS, node.lineno, _SOFT[name])
         elif name == "atexit.register" and isinstance(node, ast.Call) and node.args:
-            ends = names.dotted(node.args[0], scope)
-            if ends in _HARD or _EXEC.fullmatch(ends):
-                yield Suspect(Trick.EXITS, node.lineno, ends)
+            last = names.dotted(node.args[0], scope)
+            if last in _HARD or _EXEC.fullmatch(last):
+                yield Suspect(Trick.EXITS, node.lineno, last)
 
 
 def _succeeds(names: Names, node: ast.Call | ast.Raise, scope: Scope) -> bool:
@@ -81,15 +80,15 @@ def _is_command(names: Names) -> bool:
     """Whether the file reads a command line, or can be run."""
     if any(name.partition(".")[0] in _COMMAND_LIBRARIES for name in names.imported.values()):
         return True
-    return any(isinstance(node, ast.Name) and node.id == "__name__" for node, _ in names.nodes
-               if isinstance(names.parent.get(node), ast.Compare))
+    return any(node.id == "__name__" and isinstance(names.parent.get(node), ast.Compare)
+               for node, _ in names.of(ast.Name))
 
 
 def _guards(names: Names) -> frozenset[ast.AST]:
     """`if __name__ == "__main__":`."""
     found = set()
-    for node, _ in names.nodes:
-        if isinstance(node, ast.Name) and node.id == "__name__":
+    for node, _ in names.of(ast.Name):
+        if node.id == "__name__":
             test: ast.AST = node
             while isinstance(parent := names.parent.get(test), ast.expr):
                 test = parent
@@ -115,20 +114,21 @@ def _is_for_commands(names: Names, node: ast.AST, scope: Scope, is_command: bool
 
 def patches(names: Names) -> Iterator[Suspect]:
     """Assignments into the runner, the standard library and the streams; hooks and tracers."""
-    for node, scope in names.nodes:
-        match node:
-            case ast.Assign(targets=targets) | ast.Delete(targets=targets):
-                for target in targets:
-                    yield from _assigned(names, target, scope)
-            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                yield from _assigned(names, target, scope)
-            case ast.Call():
-                yield from _called(names, node, scope)
-            case ast.ClassDef(name="AssertionError") | ast.FunctionDef(name="AssertionError"):
-                yield Suspect(Trick.PATCHES, node.lineno, "AssertionError")
-            case ast.FunctionDef(name=name) if name.startswith("pytest_") and isinstance(
-                    names.parent.get(node), ast.Module):
-                yield Suspect(Trick.PATCHES, node.lineno, printable(name))
+    targets = [(target, scope) for node, scope in names.of(ast.Assign) for target in node.targets]
+    targets += [(one, scope) for gone, scope in names.of(ast.Delete) for one in gone.targets]
+    targets += [(sum_.target, scope) for sum_, scope in names.of(ast.AugAssign)]
+    targets += [(typed.target, scope) for typed, scope in names.of(ast.AnnAssign)]
+    for target, scope in targets:
+        yield from _assigned(names, target, scope)
+    for call, scope in names.of(ast.Call):
+        yield from _called(names, call, scope)
+    classes: list[tuple[ast.ClassDef | ast.FunctionDef, Scope]] = [*names.of(ast.ClassDef)]
+    for made, _ in (*classes, *names.of(ast.FunctionDef)):
+        if made.name == "AssertionError":
+            yield Suspect(Trick.PATCHES, made.lineno, "AssertionError")
+        elif isinstance(made, ast.FunctionDef) and made.name.startswith("pytest_") and isinstance(
+                names.parent.get(made), ast.Module):
+            yield Suspect(Trick.PATCHES, made.lineno, printable(made.name))
 
 
 def _assigned(names: Names, target: ast.expr, scope: Scope) -> Iterator[Suspect]:

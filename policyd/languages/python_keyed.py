@@ -22,6 +22,9 @@ _DEEPEST = 40
 _TOO_MANY = "answers too many known inputs to be looked at"
 _LOOKUPS = frozenset(["get", "pop", "setdefault", "__getitem__"])
 _ADDS = frozenset(["append", "add", "extend", "insert", "write", "appendleft"])
+_KINDS: Sequence[type[ast.AST]] = (
+    ast.Return, ast.Yield, ast.Subscript, ast.Call, ast.For, ast.comprehension)
+"""What is looked for anywhere in a function."""
 _MAKES = re.compile(r"_*[A-Z]\w*|str|int|float|tuple|list|set|frozenset|bytes|date|datetime")
 
 
@@ -29,10 +32,12 @@ def keyed(names: Names) -> tuple[Keyed, ...]:
     """Each of them once. Raises Unparseable where there are far too many."""
     found: dict[tuple[tuple[str, ...], str], Keyed] = {}
     of: dict[Function, list[ast.AST]] = {}
-    for node, scope in names.nodes:
-        if scope is not None:
-            of.setdefault(scope, []).append(node)
-    for function, nodes in of.items():
+    for kind in _KINDS:
+        for node, scope in names.of(kind):
+            if scope is not None:
+                of.setdefault(scope, []).append(node)
+    for function in names.outer:
+        nodes = of.get(function, ())
         for one in _Branches(names, function, nodes).all():
             found.setdefault((one.given, one.result), one)
             if len(found) > _MOST:

@@ -7,11 +7,13 @@ function, it may be. Chains are followed in loops and to a fixed depth: the tree
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar, cast
 
 from policyd.languages.literal import Unparseable, bounded
 from policyd.languages.python_constants import Part, form
 
+T = TypeVar("T", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = Function | None
 """The innermost function around a node; None at the top of the module and in its classes."""
@@ -23,6 +25,27 @@ _MOST_AGAIN = 500_000
 """Nodes that may be looked at more than once, all in all; an honest file has hundreds."""
 
 
+_NO_NODES = frozenset([
+    "ctx", "op", "ops", "kind", "conversion", "type_comment", "type_ignores", "id", "attr", "arg",
+    "asname", "module", "level", "kwd_attrs", "rest", "simple", "is_async", "tag"
+])  # fmt: skip
+_NAMED = frozenset(["TypeAlias"])
+_LEAVES = frozenset(["Name", "Constant", "Global", "Nonlocal", "alias", "MatchSingleton"])
+
+
+def _children(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields that hold nodes other than contexts and operators, the last one first."""
+    if kind.__name__ in _LEAVES:
+        return ()
+    left_out = _NO_NODES | (frozenset() if kind.__name__ in _NAMED else {"name"})
+    return tuple(name for name in reversed(kind._fields) if name not in left_out)
+
+
+_CHILDREN = {kind: _children(kind) for kind in vars(ast).values()
+             if isinstance(kind, type) and issubclass(kind, ast.AST)}
+_FUNCTIONS = frozenset([ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda])
+
+
 class Names:
     """One tree, walked once; later questions are look-ups."""
 
@@ -30,8 +53,7 @@ class Names:
         """`parts` are what the constant expressions of the tree are worth."""
         self.tree = tree
         self._parts = {part.key: part for part in parts}
-        self.nodes: list[tuple[ast.AST, Scope]] = []
-        """Every node with its function; parents first, statements in their order."""
+        self._of: dict[type[ast.AST], list[Any]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
         self.outer: dict[Function, Scope] = {}
         self.imported: dict[str, str] = {}
@@ -48,47 +70,72 @@ class Names:
         """What a function returns or yields."""
         self._again = _MOST_AGAIN
         self._dotted: dict[ast.AST, str] = {}
+        self._set: frozenset[str] | None = None
         self._given: dict[Function, dict[str, ast.expr | None]] = {}
         self._walk()
 
     def _walk(self) -> None:
-        stack: list[tuple[ast.AST, Scope]] = [(self.tree, None)]
+        """This loop is much of what a file costs."""
+        stack: list[tuple[Any, Scope]] = [(self.tree, None)]
+        children, notes, parent, of = _CHILDREN, _NOTES, self.parent, self._of
         while stack:
-            node, scope = stack.pop()
-            self.nodes.append((node, scope))
-            self._note(node, scope)
-            inner: Scope = scope
-            if isinstance(node, Function):
+            pair = stack.pop()
+            node, scope = pair
+            kind = node.__class__
+            if kind in of:
+                of[kind].append(pair)
+            else:
+                of[kind] = [pair]
+            if kind in notes:
+                notes[kind](self, node, scope)
+            if kind in _FUNCTIONS:
                 self.outer[node] = scope
-                inner = node
-            children = list(ast.iter_child_nodes(node))
-            for child in reversed(children):
-                self.parent[child] = node
-                stack.append((child, inner))
+                scope = node
+            for name in children[kind]:
+                child = getattr(node, name)
+                if child.__class__ is list:
+                    for item in reversed(child):
+                        if item is not None:
+                            parent[item] = node
+                            stack.append((item, scope))
+                elif child is not None:
+                    parent[child] = node
+                    stack.append((child, scope))
 
-    def _note(self, node: ast.AST, scope: Scope) -> None:
-        match node:
-            case ast.Import() | ast.ImportFrom():
-                self.imported.update(_imports(node))
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.functions.setdefault(node.name, []).append(node)
-            case ast.Return(value=ast.expr() as value) | ast.Yield(value=ast.expr() as value):
-                if scope is not None:
-                    self.results.setdefault(scope, []).append(value)
-            case ast.Assign():
-                for target in node.targets:
-                    self._assign(target, node.value, scope, self.parent.get(node))
-            case ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
-                self._assign(node.target, value, scope, self.parent.get(node))
-            case ast.AugAssign():
-                self._assign(node.target, _sum(node), scope, self.parent.get(node))
-            case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-                self._assign(target, value, scope)
-            case ast.For() | ast.AsyncFor() | ast.comprehension():
-                whole = isinstance(node.target, ast.Name)
-                for name in _names_in(node.target):
-                    self.iterated.setdefault((scope, name), []).append((node.iter, whole))
-                    self.locals.setdefault(scope, []).append((name, node.iter))
+    def of(self, kind: type[T]) -> list[tuple[T, Scope]]:
+        """The nodes of one kind, each with its function; parents first, and in their order."""
+        return cast(list[tuple[T, Scope]], self._of.get(cast(type[ast.AST], kind), []))
+
+    def _note_import(self, node: ast.Import | ast.ImportFrom, _: Scope) -> None:
+        self.imported.update(_imports(node))
+
+    def _note_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, _: Scope) -> None:
+        self.functions.setdefault(node.name, []).append(node)
+
+    def _note_result(self, node: ast.Return | ast.Yield, scope: Scope) -> None:
+        if scope is not None and node.value is not None:
+            self.results.setdefault(scope, []).append(node.value)
+
+    def _note_assignment(self, node: ast.Assign, scope: Scope) -> None:
+        for target in node.targets:
+            self._assign(target, node.value, scope, self.parent.get(node))
+
+    def _note_typed(self, node: ast.AnnAssign | ast.NamedExpr, scope: Scope) -> None:
+        if node.value is not None:
+            self._assign(node.target, node.value, scope, self.parent.get(node))
+
+    def _note_sum(self, node: ast.AugAssign, scope: Scope) -> None:
+        self._assign(node.target, _sum(node), scope, self.parent.get(node))
+
+    def _note_item(self, node: ast.withitem, scope: Scope) -> None:
+        if node.optional_vars is not None:
+            self._assign(node.optional_vars, node.context_expr, scope)
+
+    def _note_loop(self, node: ast.For | ast.AsyncFor | ast.comprehension, scope: Scope) -> None:
+        whole = isinstance(node.target, ast.Name)
+        for name in _names_in(node.target):
+            self.iterated.setdefault((scope, name), []).append((node.iter, whole))
+            self.locals.setdefault(scope, []).append((name, node.iter))
 
     def _assign(self, target: ast.expr, value: ast.expr, scope: Scope,
                 within: ast.AST | None = None) -> None:
@@ -189,11 +236,17 @@ class Names:
 
     def dotted(self, node: ast.AST, scope: Scope) -> str:
         """`os.path.join` for what is that, whatever it is called here; "" for what has no name."""
-        if node not in self._dotted:
-            self._dotted[node] = self._name_of(node, scope)
-        return self._dotted[node]
+        found = self._dotted.get(node)
+        if found is None:
+            found = self._dotted[node] = self._name_of(node, scope)
+        return found
 
     def _name_of(self, node: ast.AST, scope: Scope) -> str:
+        if isinstance(node, ast.Name):
+            if node.id in self.imported:
+                return self.imported[node.id]
+            if node.id not in self._set_names():
+                return node.id
         tail: list[str] = []
         for _ in range(_LONGEST_CHAIN):
             match node:
@@ -217,6 +270,12 @@ class Names:
                     return ""
         return ""
 
+    def _set_names(self) -> frozenset[str]:
+        """The names that something is assigned to, anywhere."""
+        if self._set is None:
+            self._set = frozenset(name for _, name in self.assigned) | frozenset(self.attributes)
+        return self._set
+
     def is_imported(self, node: ast.expr, scope: Scope) -> bool:
         """Whether it is something of an imported module, and no local of that name."""
         for _ in range(_LONGEST_CHAIN):
@@ -239,6 +298,17 @@ class Names:
             case ast.Attribute(attr="import_module"):
                 return True
         return False
+
+
+_NOTES: Mapping[type[ast.AST], Callable[[Names, Any, Scope], None]] = {
+    ast.Import: Names._note_import, ast.ImportFrom: Names._note_import,
+    ast.FunctionDef: Names._note_function, ast.AsyncFunctionDef: Names._note_function,
+    ast.Return: Names._note_result, ast.Yield: Names._note_result,
+    ast.Assign: Names._note_assignment, ast.AnnAssign: Names._note_typed,
+    ast.NamedExpr: Names._note_typed, ast.AugAssign: Names._note_sum,
+    ast.withitem: Names._note_item, ast.For: Names._note_loop, ast.AsyncFor: Names._note_loop,
+    ast.comprehension: Names._note_loop,
+}
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:

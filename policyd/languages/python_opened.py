@@ -67,18 +67,20 @@ _FLAGS = frozenset(["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"])
 _SHORT = 256
 _PATH_TEXT = re.compile(
     r"(?:[.~]{0,2}/)?[\w.@+-]+(?:/[\w.*?@+\[\]{}-]+)+/?|[\w.@+-]+/|\.\.?/[\w.-]+")
+_TEXTS: Sequence[type[ast.expr]] = (
+    ast.Constant, ast.BinOp, ast.JoinedStr, ast.FormattedValue, ast.Call)
+"""What may be worth a text."""
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 def opened(names: Names, places: Places) -> tuple[Opened, ...]:
     """By line, each once."""
     found: set[Opened] = set()
-    for node, scope in names.nodes:
-        if isinstance(node, ast.Call):
-            opening = _Opening(names, places, node, scope)
-            found.update(Opened(node.lineno, path, base, writes)
-                         for place, writes in opening.all() if not place.is_scratch()
-                         for base, path in [place.shown()])
+    for node, scope in names.of(ast.Call):
+        opening = _Opening(names, places, node, scope)
+        found.update(Opened(node.lineno, path, base, writes)
+                     for place, writes in opening.all() if not place.is_scratch()
+                     for base, path in [place.shown()])
     return tuple(sorted(found, key=lambda one: (one.line, one.path, one.base, one.writes)))
 
 
@@ -216,16 +218,19 @@ def named_paths(names: Names, places: Places, opens: Sequence[Opened]) -> Iterat
     """What is opened, what is text that looks like a path, and what is made of paths."""
     yield from (Suspect(Trick.READS, each.line, each.path) for each in opens
                 if each.path not in ("", "**"))
-    for node, scope in names.nodes:
-        if isinstance(node, ast.expr) and (text := names.text(node)) is not None:
-            if len(text) <= _SHORT and _PATH_TEXT.fullmatch(text) and not _is_said(node, names):
+    for kind in _TEXTS:
+        for node, _ in names.of(kind):
+            text = names.text(node)
+            if text is not None and len(text) <= _SHORT and _PATH_TEXT.fullmatch(text) and (
+                    not _is_said(node, names)):
                 below = ANY if text.endswith("/") else ""
                 yield Suspect(Trick.READS, node.lineno, Place("", text + below).shown()[1])
-        elif _makes_path(node) and not _makes_path(names.parent.get(node)):
-            assert isinstance(node, ast.expr)
-            for place in places.of(node, scope):
+    for made, scope in (*names.of(ast.BinOp), *names.of(ast.Call)):
+        if _makes_path(made) and names.text(made) is None and not _makes_path(
+                names.parent.get(made)):
+            for place in places.of(made, scope):
                 if _LETTER.search(place.text) and not place.is_scratch():  # else a division
-                    yield Suspect(Trick.READS, node.lineno, place.shown()[1])
+                    yield Suspect(Trick.READS, made.lineno, place.shown()[1])
 
 
 def _is_said(node: ast.expr, names: Names) -> bool:

@@ -55,8 +55,8 @@ class Places:
         self._left = _BUDGET
         self._known: dict[tuple[Scope, str], Sequence[Place]] = {}
         self._sites: dict[str, list[tuple[ast.Call, Scope]]] = {}
-        for node, scope in names.nodes:
-            if isinstance(node, ast.Call) and (name := called(node)) in names.functions:
+        for node, scope in names.of(ast.Call):
+            if (name := called(node)) in names.functions:
                 self._sites.setdefault(name, []).append((node, scope))
 
     def of(self, node: ast.expr, scope: Scope) -> Sequence[Place]:

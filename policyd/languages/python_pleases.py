@@ -18,19 +18,27 @@ _DEEPEST = 20
 
 def pleases(names: Names) -> Iterator[Suspect]:
     """The methods, by name; ANY and its like, by their dotted name."""
-    for node, scope in names.nodes:
-        match node:
-            case ast.ClassDef():
-                yield from _of_class(names, node, scope)
-            case ast.Call() if called(node) == "type" and len(node.args) == 3:
-                yield from _of_members(names, node, scope)
-            case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
-                if name in _EQUALS and _blind(names, value, scope) is not None:
-                    yield Suspect(Trick.PLEASES, node.lineno, name)
-            case ast.Name(id=name) | ast.Attribute(attr=name):
-                known = name == "ANY" or names.imported.get(name, "").endswith(".ANY")
-                if known and names.dotted(node, scope).endswith("mock.ANY"):
-                    yield Suspect(Trick.PLEASES, node.lineno, "unittest.mock.ANY")
+    for node, scope in names.of(ast.ClassDef):
+        yield from _of_class(names, node, scope)
+    for call, scope in names.of(ast.Call):
+        if len(call.args) == 3 and called(call) == "type":
+            yield from _of_members(names, call, scope)
+    for assign, scope in names.of(ast.Assign):
+        match assign.targets:
+            case [ast.Attribute(attr=name)] if name in _EQUALS:
+                if _blind(names, assign.value, scope) is not None:
+                    yield Suspect(Trick.PLEASES, assign.lineno, name)
+    yield from _anything(names)
+
+
+def _anything(names: Names) -> Iterator[Suspect]:
+    known = {name for name, of in names.imported.items() if of.endswith(".ANY")} | {"ANY"}
+    asked: list[tuple[ast.expr, Scope]] = [
+        pair for pair in names.of(ast.Name) if pair[0].id in known]
+    asked += [pair for pair in names.of(ast.Attribute) if pair[0].attr in known]
+    for node, scope in asked:
+        if names.dotted(node, scope).endswith("mock.ANY"):
+            yield Suspect(Trick.PLEASES, node.lineno, "unittest.mock.ANY")
 
 
 def _of_class(names: Names, node: ast.ClassDef, scope: Scope) -> Iterator[Suspect]:

@@ -33,6 +33,7 @@ _OWN_PLACE = frozenset(["__file__", "__name__", "os.getcwd", "os.getcwdb", "path
 _HOMES = frozenset(["__module__", "co_filename"])
 """Attributes that tell where a value's type, or a function, was written."""
 _HOME_CALLS = frozenset(["inspect.getmodule", "inspect.getfile", "inspect.getsourcefile"])
+_Named = ast.Name | ast.Attribute | ast.Call
 _BLOCKS = (ast.If, ast.While, ast.Try, ast.With, ast.AsyncWith, ast.Module, ast.Match, ast.Lambda,
            ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -65,20 +66,34 @@ _TELLING: Mapping[str, tuple[str, Callable[[str], bool]]] = {
 """A name, how it is told, and which text beside it tells a test."""
 
 
+_WORDS = {name.rpartition(".")[2] for name in _TELLING} | {"getattr", "import_module", "__import__"}
+_BEGUN = ("_called_from", "_pytest", "_mock_")
+
+
 def senses(names: Names) -> Iterator[Suspect]:
     """Whatever names one of them together with what tells a test; twice where twice."""
     looked: set[tuple[ast.AST, str]] = set()
-    for node, scope in names.nodes:
-        if isinstance(node, ast.Name | ast.Attribute | ast.Call):
-            yield from _by_name(names, node, scope, looked)
-        if isinstance(node, ast.Call):
-            yield from _by_call(names, node, scope)
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from _by_import(names, node)
+    named: list[tuple[_Named, Scope]] = [*names.of(ast.Name), *names.of(ast.Attribute)]
+    for node, scope in (*named, *names.of(ast.Call)) if _may_name(names) else ():
+        yield from _by_name(names, node, scope, looked)
+    for call, scope in names.of(ast.Call):
+        yield from _by_call(names, call, scope)
+    for plain, _ in names.of(ast.Import):
+        yield from _by_import(names, plain)
+    for of, _ in names.of(ast.ImportFrom):
+        yield from _by_import(names, of)
     yield from _by_stack(names)
 
 
-def _by_name(names: Names, node: ast.Name | ast.Attribute | ast.Call, scope: Scope,
+def _may_name(names: Names) -> bool:
+    """Whether one of the telling names can be in the file at all: most hold none."""
+    words = {node.attr for node, _ in names.of(ast.Attribute)}
+    words.update(node.id for node, _ in names.of(ast.Name))
+    words.update(name.rpartition(".")[2] for name in names.imported.values())
+    return not words.isdisjoint(_WORDS) or any(word.startswith(_BEGUN) for word in words)
+
+
+def _by_name(names: Names, node: _Named, scope: Scope,
              looked: set[tuple[ast.AST, str]]) -> Iterator[Suspect]:
     name = names.dotted(node, scope)
     if isinstance(node, ast.Attribute) and node.attr in _HOMES:
@@ -166,8 +181,8 @@ def _may_fail(names: Names, node: ast.AST) -> bool:
 def _by_stack(names: Names) -> Iterator[Suspect]:
     """The stack, in a function that also holds a text of tests."""
     calls: dict[Scope, list[tuple[ast.Call, str]]] = {}
-    for node, scope in names.nodes:
-        if isinstance(node, ast.Call) and (name := names.dotted(node.func, scope)) in _STACK:
+    for node, scope in names.of(ast.Call):
+        if (name := names.dotted(node.func, scope)) in _STACK:
             calls.setdefault(scope, []).append((node, name))
     for scope, found in calls.items():
         texts = list(_texts(names, scope)) if scope is not None else [
