@@ -44,6 +44,8 @@ class Literal:
     line: int
     use: str
     role: Role = Role.PLAIN
+    name: str = ""
+    """The constant of the module whose whole value it is: `RATE` of `RATE = "19.25"`."""
 
 
 class Kind(Enum):

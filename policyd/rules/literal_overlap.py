@@ -8,7 +8,8 @@ an earlier accepted state is no new paste. Constant expressions count with their
 bytes alike; docstrings and annotations do not count. On the side of the tests a value counts where
 a result is held against it (`roles: answers`): names, options and inputs that both sides use pass.
 Text that the code only raises and the test only matches is a message that both sides name, and
-passes too. Hidden constants (base64, chr, hex)
+passes too. To hold a result against a constant that is imported from the code is to paste it, where
+the same update gained or changed the constant. Hidden constants (base64, chr, hex)
 are a known gap: running the code is what answers them.
 """
 
@@ -19,15 +20,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
+from policyd.core import modules
+from policyd.core.content import Changed, Content, gained
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Gained, Literals, Need, Occurrence, Situation, Unreadable, Update
 from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
-from policyd.core.sheet import Role
+from policyd.core.sheet import Assertion, Kind, Role, Sheet, Test
+from policyd.core.sheet import Literal as Held
 from policyd.core.values import dataclass
 from policyd.languages.literal import text_form
 
+_CONSTANT = re.compile(r"(?:.*[ .])?([A-Z][A-Z0-9_]+)", re.DOTALL)
+"""At the end of a claim: a name all in capitals, alone or of a module."""
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]{1,40}")
 
 
@@ -62,6 +68,9 @@ class Options:
         if self.min_length < 1:
             yield ("min_length",), "a length is 1 or more"
 
+    def reads(self) -> tuple[str, ...]:
+        return (self.source, self.tests)
+
 
 def check(given: Situation, options: Options) -> Iterator[Finding]:
     for update in given.updates:
@@ -70,14 +79,15 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
         for unread in update.literals.unreadable:
             yield _unread(update, unread)
         yield from _pasted(update, update.literals, options)
+        if update.content is not None:
+            yield from _imported(update, update.content, update.literals, options)
 
 
 def _pasted(update: Update, literals: Literals, options: Options) -> Iterator[Finding]:
     lately = literals.lately.get(options.source, Gained()).values
     code: _Values = {**lately, **literals.gained.get(options.source, Gained()).values}
     tests: _Values = literals.gained.get(options.tests, Gained()).values
-    listed = {*options.allow, *literals.allowed}
-    allowed = listed | set(map(text_form, listed))
+    allowed = _allowed(literals, options)
     if options.roles == "answers":
         tests = _only(tests, lambda one: one.role is Role.ANSWER)
         code = _only(code, lambda one: one.role is not Role.NAME)
@@ -85,6 +95,39 @@ def _pasted(update: Update, literals: Literals, options: Options) -> Iterator[Fi
               and not _is_message(code[value], tests[value])]
     for value in sorted(shared, key=lambda value: (tests[value][0].path, tests[value][0].line)):
         yield _finding(update, value, tests[value], code[value])
+
+
+def _allowed(literals: Literals, options: Options) -> set[str]:
+    listed = {*options.allow, *literals.allowed}
+    return listed | set(map(text_form, listed))
+
+
+def _imported(update: Update, content: Content, literals: Literals,
+              options: Options) -> Iterator[Finding]:
+    """Claims that tests gain, against constants that source gained by a name."""
+    allowed = _allowed(literals, options)
+    new = [(file, one) for file, one in gained(
+        content.of(options.source), _constants, lambda one: (one.name, one.value))
+        if one.value not in allowed]
+    if not new:
+        return
+    for file, (test, claim) in gained(content.of(options.tests), _claims, lambda one: one[1].form):
+        named = _CONSTANT.fullmatch(claim.form)
+        held = [(source, one) for source, one in new if named and named[1] == one.name
+                and any(modules.is_at(use, source.path, file.path) for use in test.uses)]
+        for source, one in held[:1]:
+            yield _finding(update, f"{one.name} = {one.value}",
+                           (Occurrence(file.path, claim.line, "imported"),),
+                           (Occurrence(source.path, one.line, one.use),))
+
+
+def _constants(sheet: Sheet) -> Iterator[Held]:
+    return (one for one in sheet.literals if one.name)
+
+
+def _claims(sheet: Sheet) -> Iterator[tuple[Test, Assertion]]:
+    return ((test, one) for test in sheet.tests for one in test.assertions
+            if one.kind in (Kind.EQUAL, Kind.CLOSE) and one.against == "name")
 
 
 _Values = Mapping[str, tuple[Occurrence, ...]]
@@ -154,6 +197,18 @@ def _at(path: str, line: int, values: dict[str, str], role: Role = Role.PLAIN) -
 
 _RATE = '"EUR 19.25"'
 
+
+def _naming(claim: str, uses: str = "tax.RATE", *, before: str = "", name: str = "RATE"
+            ) -> Situation:
+    """A test that holds `rate()` against a name, and a constant in the code."""
+    said = Assertion(14, Kind.EQUAL, f"rate() == {claim}", "rate()", "name")
+    constant = Held(_RATE, 31, "assigned", name=name)
+    old = Sheet(literals=(replace(constant, value=before),)) if before else Sheet()
+    return push(update=replace(MAIN, literals=Literals(), content=Content((
+        Changed("src/tax.py", ("source",), Sheet(literals=(constant,)), (old,)),
+        Changed("tests/test_tax.py", ("tests",),
+                Sheet(tests=(Test("test_rate", 13, "", (said,), (uses,)),)))))))
+
 RULE = Rule(
     id="literal-overlap",
     why="a test that repeats the patch's constant cannot fail.",
@@ -178,6 +233,12 @@ RULE = Rule(
         Example("a key of a result, which the code only names", _with(
             {'"order_total"': "element"}, {'"order_total"': "compared"}, named=Role.NAME),
             Options()),
+        Example("a constant that stands there already", _naming("RATE", before=_RATE), Options()),
+        Example("a constant of another module", _naming("RATE", "rates.RATE"), Options()),
+        Example("a member of what is imported", _naming("Rate.RATE", "tax.Rate", name=""),
+                Options()),
+        Example("a constant that the policy allows", _naming("RATE"),
+                Options(allow=("EUR 19.25",))),
         Example("no file of either side changed", push(), Options()),
         Example("a maintainer's return to an earlier accepted state", push(update=replace(
             MAIN, revert=True, literals=_with(
@@ -186,6 +247,9 @@ RULE = Rule(
     rejects=lambda: (
         Example("the patch's own constant", _with({_RATE: "returned"}, {_RATE: "compared"}),
                 Options()),
+        Example("a constant that the patch brings, imported", _naming("RATE"), Options()),
+        Example("a constant that the patch changes, by its module",
+                _naming("tax.RATE", "tax", before='"EUR 7.00"'), Options()),
         Example("what source gained on the target branch lately",
                 _with({}, {_RATE: "compared"},
                       lately={"source": _at("src/tax.py", 31, {_RATE: "returned"})}), Options()),
@@ -199,7 +263,7 @@ RULE = Rule(
                 _with({}, {}, unreadable=(Unreadable("tests/test_x.py", 3, "invalid syntax"),)),
                 Options()),
     ),
-    needs=frozenset({Need.LITERALS}),
+    needs=frozenset({Need.LITERALS, Need.CONTENT}),
     on=Reach.GUARDED,
     lenient=True,
 )
