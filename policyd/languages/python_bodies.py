@@ -45,28 +45,25 @@ def _told(body: list[ast.stmt], locals_: dict[str, str]) -> list[str]:
     while stack:
         node = stack.pop()
         kind = node.__class__
-        if kind is ast.Name:
+        if kind is str:
+            done.append(node)
+        elif kind is ast.Name:
             number = locals_.get(node.id)
             if number == "":
                 seen += 1
                 number = locals_[node.id] = f"\1{seen}"
             done.append(number or node.id)
-            continue
-        if kind is ast.Constant:
+        elif kind is ast.Constant:
             done.append(f"{node.value.__class__.__name__} {node.value!r}")
-            continue
-        if kind is str:
-            done.append(node)
-            continue
-        done.append(kind.__name__)
-        for field in _FIELDS.get(kind, ()):
-            child = getattr(node, field, None)
-            if child.__class__ is list:
-                if child:
-                    stack += reversed(child)
-                    stack.append(f"{field}{len(child)}")
-            elif child.__class__ is str and field in _NAMING and kind in _NAMED:
-                stack.append(ast.Name(child))
-            elif child is not None:
-                stack.append(child)
+        else:
+            done.append(kind.__name__)
+            for field in _FIELDS.get(kind, ()):
+                child = getattr(node, field, None)
+                if child.__class__ is list:
+                    if child:
+                        stack += reversed(child)
+                        stack.append(f"{field}{len(child)}")
+                elif child is not None:
+                    is_name = child.__class__ is str and field in _NAMING and kind in _NAMED
+                    stack.append(ast.Name(child) if is_name else child)
     return done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -248,8 +249,12 @@ def form(value: Scalar | Display) -> str:
     if isinstance(value, Display):
         return value.form
     if isinstance(value, str | bytes):
-        return text_form(value)
+        return form_of_text(value)
     return number_form(value) if is_number(value) else repr(value)
+
+
+form_of_text = lru_cache(maxsize=4096)(text_form)
+"""One text is asked for as a literal, as an answer and within a claim."""
 
 
 def _displayed(

@@ -8,7 +8,8 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from policyd.languages.literal import bounded, number_form, text_form
+from policyd.languages.literal import bounded, number_form
+from policyd.languages.python_constants import form_of_text
 from policyd.languages.python_dotted import ascii_name
 
 _LONGEST: Final = 1 << 16
@@ -102,7 +103,7 @@ def held(text: str) -> str:
 def constant_form(value: object) -> str:
     """As `Literal.value`; complex numbers and `...` as Python has them."""
     if isinstance(value, str | bytes):
-        return text_form(value)
+        return form_of_text(value)
     if (type(value) is int or type(value) is float) and value - value == 0:
         return number_form(value)
     return repr(value)

@@ -93,10 +93,19 @@ def spots(tree: ast.Module) -> list[Spot]:
     stack: list[tuple[ast.AST, str]] = [(tree, "used")]
     while stack:
         node, use = stack.pop()
-        kind = type(node)
+        kind = node.__class__
         if kind in _MAY_BE_CONSTANT:
             found.append(Spot(cast(ast.expr, node), use))
-        stack.extend(_SPECIAL.get(kind, _children)(node, use))
+        if kind in _SPECIAL:
+            stack.extend(_SPECIAL[kind](node, use))
+            continue
+        for name, child_use in _PLANS[kind]:
+            child = getattr(node, name)
+            if child.__class__ is list:
+                given = child_use or use
+                stack += [(item, given) for item in child if isinstance(item, ast.AST)]
+            elif isinstance(child, ast.AST):
+                stack.append((child, child_use or use))
     return found
 
 
