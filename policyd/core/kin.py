@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,6 +10,9 @@ from policyd.core.content import Changed
 from policyd.core.sheet import Assertion, Sheet, Test
 from policyd.core.values import dataclass
 
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_ALIKE = 0.6
+"""Of all words of two names, those that both have."""
 _INSIDE = ("::", " > ")
 """What stands between a class, or a block of tests, and what is in it."""
 
@@ -46,7 +50,7 @@ def kin(files: Sequence[Changed]) -> Kin:
     """A lost test is a gained one with the same body, or its name, or all of its assertions.
 
     The body decides first, anywhere; then the name in another file or class; then what is
-    claimed, in the same file.
+    claimed, in the same file, and at last a name there that is much alike.
     """
     before = [one for file in files for one in _held(file)]
     after = {one.nodeid: one for file in files for one in tests_in(file.path, file.after)}
@@ -57,6 +61,7 @@ def kin(files: Sequence[Changed]) -> Kin:
     for key in (lambda one: one.test.body or None, lambda one: one.test.name, _bare):
         lost = list(_matched(lost, left, key, pairs))
     lost = list(_claiming(lost, left, pairs))
+    lost = list(_called_alike(lost, left, pairs))
     return Kin(tuple(pairs), tuple(lost), tuple(left.values()))
 
 
@@ -123,3 +128,27 @@ def _claiming(lost: Iterable[Placed], left: dict[str, Placed],
         else:
             same.remove(found)
             pairs.append((one, left.pop(found[1].nodeid)))
+
+
+def _called_alike(lost: Iterable[Placed], left: dict[str, Placed],
+                  pairs: list[tuple[Placed, Placed]]) -> Iterator[Placed]:
+    """To take one for the other is no risk: what it claims is compared, as if it kept its name."""
+    by_path: dict[str, list[tuple[frozenset[str], Placed]]] = {}
+    for one in left.values():
+        by_path.setdefault(one.path, []).append((_words(one), one))
+    for one in lost:
+        words, same = _words(one), by_path.get(one.path, [])
+        best = max(same, key=lambda other: _likeness(words, other[0]), default=None)
+        if best is None or _likeness(words, best[0]) < _ALIKE:
+            yield one
+        else:
+            same.remove(best)
+            pairs.append((one, left.pop(best[1].nodeid)))
+
+
+def _words(one: Placed) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(_bare(one))) - {"test"}
+
+
+def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
+    return len(words & others) / len(words | others) if words | others else 0.0

@@ -48,6 +48,12 @@ ROWS = [
                                                              made("test_b", "s")])],
      ["t::test_a t::test_x"], ["t::test_b"], []),
     ("one goes where sides conflict", [file("t", [], [A, B], [B])], [], ["t::test_b"], []),
+    ("much the same name", [file("t", [made("test_the_rate_of_tax", "x", "g")],
+                                 [made("test_rate_of_tax", "", "f")])],
+     ["t::test_rate_of_tax t::test_the_rate_of_tax"], [], []),
+    ("a name with a word in common", [file("t", [made("test_rate_of_loan", "x")],
+                                           [made("test_tax_rate", "")])],
+     [], ["t::test_tax_rate"], ["t::test_rate_of_loan"]),
     ("bodies that nobody knows", [file("t", [Test("test_x", 1, "")], [Test("test_a", 1, "")])],
      [], ["t::test_a"], ["t::test_x"]),
 ]
