@@ -19,6 +19,8 @@ _BY_WORD = {"skip": Mark.SKIP, "todo": Mark.SKIP, "fixme": Mark.SKIP, "skipIf": 
 _LOOKED_AT = frozenset({"call_expression", "variable_declarator", "assignment_expression"})
 _BY_ROOT = {"x": Mark.SKIP, "f": Mark.UNCOLLECTED}
 _CONTEXTS = frozenset({"this", "t", "ctx", "context", "test", "it", "suite", "task", "describe"})
+_FAILING = frozenset({"t.fail", "ctx.fail", "context.fail", "this.fail"})
+"""Ends a test as failed; `test.fail()` is what expects that."""
 _CALLED = {"skip": Mark.SKIP, "todo": Mark.SKIP, "fixme": Mark.SKIP, "fail": Mark.XFAIL,
            "retries": Mark.RERUN, "timeout": Mark.TIMEOUT, "setTimeout": Mark.TIMEOUT,
            "slow": Mark.TIMEOUT, "pending": Mark.SKIP}
@@ -131,7 +133,7 @@ def _at(file: File, node: Node, on: str,
                      _condition(file, _test_around(node)), _amount(mark, number))
     elif name in ("vi.setConfig", "test.use", "test.describe.configure") and given:
         yield from _option(file, given[0], on, f"{name}(...)")
-    elif (root in _CONTEXTS and last in _CALLED) or name == "pending":
+    elif (root in _CONTEXTS and last in _CALLED and name not in _FAILING) or name == "pending":
         yield from _wished(file, node, on, _CALLED[last or name], number)
     elif called is not None and member(called) in ("timeout", "retries") and _on_a_test(called):
         mark, on = _CALLED[member(called)], names.get(called.get("object"), on)

@@ -174,6 +174,8 @@ MARKS = [
     ("it('a', function () { this.skip() })", [("skip", "a", "", None)]),
     ("it('a', function () { if (x) this.skip() })", [("skip", "a", "other", None)]),
     ("it('a', function () { this.timeout(500) })", [("timeout", "a", "", 0.5)]),
+    ("test('a', () => { test.fail() })", [("xfail", "a", "", None)]),
+    ("test('a', t => { t.fail('no') })", []),
     ("it('a', () => {}, 9000)", [("timeout", "a", "", 9.0)]),
     ("it('a', () => {}).timeout(5000)", [("timeout", "a", "", 5.0)]),
     ("it('a', {timeout: 100, retry: 3}, () => {})",
