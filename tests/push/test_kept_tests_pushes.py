@@ -44,6 +44,18 @@ def test_a_module_that_stays_keeps_its_tests(site):
     refused(site, f"{tip_of(site, moved)}:{MAIN}", by=KEPT, as_="agent-7")
 
 
+def test_a_name_takes_its_tests_with_it_and_a_file_name_none(site):
+    """C106, for one function; and C107, by a file that no runner looks for."""
+    keep(site, {"src/app.py": f"{APP}\n\ndef spare(x):\n    return x\n",
+                "tests/test_spare.py": "from app import spare\n\n\ndef test_spare():\n"
+                                       "    assert spare(2) == 2\n",
+                "tests/test_total.py": f"{HEAD}def test_total():\n    assert total([2]) == 2\n"})
+    text = f"{HEAD}def test_total():\n    assert total([2]) == 2\n"
+    away = {"tests/test_total.py": None, "tests/total_checks.py": text}
+    refused(site, f"{tip_of(site, away)}:{MAIN}", by=KEPT, as_="agent-7")
+    accepted(site, f"{tip_of(site, {'tests/test_spare.py': None})}:{MAIN}", as_="agent-7")
+
+
 def test_one_goes_and_another_one_comes(site):
     """C107"""
     was = f"{HEAD}def test_total():\n    assert total([1, 2]) == 3\n"
@@ -67,6 +79,8 @@ WEAKENED = [
      "pytest.approx(1, abs=0.9)", "was: total([1]) ~ 1"),
     ("with pytest.raises(TypeError):\n        total(None)",
      "with pytest.raises(Exception):\n        total(None)", "was: raises TypeError: total(None)"),
+    ("assert total([1, 2]) < 4", "assert total([1, 2]) < 400", "was: total([1, 2]) < 4"),
+    ("assert total([1, 2]) == 3", "assert total([]) == 3", "was: total([1, 2]) == 3"),
     ("assert total([1, 2]) == 3", "pass", "lost all of 1 assertions"),
 ]
 
