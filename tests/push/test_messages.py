@@ -355,7 +355,9 @@ MESSAGES = {
     "warning-recording": Told(commits({**SOURCE, "tests/golden/bill.txt": "2\n"}), who="alice",
                               code=0),
     "warning-recorded-value": Told(commits({**SOURCE, "tests/test_bill.py":
-        "def test_it(snapshot):\n    assert total([1]) == snapshot\n"}), code=0),
+        "def test_it():\n    assert total([1]) == 0.84729132\n"}), code=0),
+    "edit-inline-snapshot": Told(commits({**SOURCE, "tests/test_bill.py":
+        "def test_it():\n    assert total([1]) == snapshot('1 in all')\n"})),
     "edit-property": Told(commits({"tests/properties/test_it.py":
         "def test_it():\n    assert open('src/app.py').read()\n"
         "    assert open(input()).read()\n"})),
