@@ -157,7 +157,8 @@ def _flags(sheet: Sheet) -> Iterator[tuple[str, str, int]]:
         word = ""
         while words:
             last, word = word, words.pop(0)
-            if word == "-m" and "python" in last:
+            if word in ("-m", "-c") and ("python" in last or last.endswith("sh")):
+                words = words[word == "-c":]  # a module, or a program: no flag of a runner's
                 continue
             if word.startswith("--"):
                 flag, found, value = word.partition("=")

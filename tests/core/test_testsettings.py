@@ -49,6 +49,8 @@ def test_what_is_loosened(before, after, says):
 IGNORED = "--ignore=tests/test_a.py"
 NARROWED = [
     ({"addopts": "-q"}, {"addopts": "-q -ra --strict-markers --cov=src"}, []),
+    ({"tox.testenv.commands": "pytest"},
+     {"tox.testenv.commands": "python -c 'import sys, pip'\npytest"}, []),
     ({"addopts": f"-q {IGNORED}"}, {"addopts": "-q"}, []),
     ({"addopts": "-q"}, {"addopts": "--deselect tests/test_a.py::test_b"},
      ["gains --deselect tests/test_a.py::test_b"]),
