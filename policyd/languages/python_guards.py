@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple
 
 from policyd.languages.python_conditions import OTHER, Conditions
+from policyd.languages.python_outline import Scope
 from policyd.languages.python_spelling import finished
-from policyd.languages.python_worth import CONSTANT, STORED, Names, truth
+from policyd.languages.python_worth import CONSTANT, STORED, Ground, Names, truth
 
 _DEEPEST: Final = 8
 _MOST: Final = 200
@@ -163,6 +164,8 @@ def is_nothing(node: ast.expr, names: Names, depth: int = _DEEPEST) -> bool:
             return any(is_nothing(one.iter, names, depth - 1) for one in node.generators)
         case ast.Call(func=ast.Name(id="range"), args=args):
             return _is_no_range([_value(arg, names) for arg in args])
+        case ast.Call(func=ast.Name(id=name)) if name in names.ground.barren:
+            return name not in names.texts
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if depth:
             given = args[1:] if name in ("map", "filter") else args
             return name in _MAKING and name not in names.texts and (not args or any(
@@ -176,6 +179,19 @@ def _is_no_range(bounds: Sequence[Any]) -> bool:
     if not 1 <= len(bounds) <= 3 or any(type(one) is not int for one in bounds) or 0 in bounds[2:]:
         return False
     return not range(*bounds)
+
+
+def is_barren(scope: Scope, ground: Ground, result: ast.expr | None) -> bool:
+    """Whether a generator, or what a function returns and does no more, holds nothing."""
+    names = Names(ground, scope)
+    names.know(scope.names)
+    if result is not None and not isinstance(result, ast.Yield):
+        return is_nothing(result, names)
+    running = [one for one in scope.node.body if not (
+        isinstance(one, ast.For | ast.AsyncFor) and not one.orelse
+        and is_nothing(one.iter, names))]
+    return not any(isinstance(node, ast.Yield | ast.YieldFrom) for one in running
+                   for node in ast.walk(one))
 
 
 def left_by(statement: ast.If) -> Iterator[Guard]:

@@ -17,7 +17,7 @@ from policyd.languages.python_cases import Table, cases_of, tables
 from policyd.languages.python_conditions import Conditions
 from policyd.languages.python_constants import Part
 from policyd.languages.python_dotted import Dotted, ascii_name, last_name
-from policyd.languages.python_guards import Guards
+from policyd.languages.python_guards import Guards, is_barren
 from policyd.languages.python_helpers import Helpers, is_fixture, returned
 from policyd.languages.python_limits import Limits
 from policyd.languages.python_markers import Markers
@@ -71,6 +71,11 @@ class File:
         self.ground.returned.update(
             (name, value) for name, scope in self.helpers.functions.items()
             if not scope.params and (value := returned(scope)) is not None)
+        self.ground.barren = frozenset(
+            name for name, scope in self.helpers.functions.items() if not is_fixture(scope)
+            and ((id(scope) in self.outline.yielding) or returned(scope) is not None)
+            and is_barren(scope, self.ground, None if id(scope) in self.outline.yielding
+                          else returned(scope)))
         self.tests = tuple(placed(self.outline, self.helpers, self.dotted))
 
 

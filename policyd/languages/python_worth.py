@@ -94,6 +94,8 @@ class Ground:
         self.parts = parts
         self.returned: dict[str, ast.expr] = {}
         """What functions of the file without parameters, fixtures too, return and do no more."""
+        self.barren: frozenset[str] = frozenset()
+        """Functions of the file that give nothing to a loop over what they return."""
         self._known: dict[str, Worth | None] = {}
         self._knowable: frozenset[str] | None = None
 

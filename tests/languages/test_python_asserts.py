@@ -136,6 +136,8 @@ CANNOT_FAIL = [
     "for x in [y for y in []]:\n    assert total(x) == 7",
     "for x in p[:0]:\n    assert total(x) == 7",
     "for x in {}.items():\n    assert total(x) == 7",
+    "for x in days(1):\n    assert total(x) == 7",
+    "for x in rows(1):\n    assert total(x) == 7",
     "while TRIES > 3:\n    assert total(p) == 7",
     "if not TRIES < 9:\n    pass\nelse:\n    return\nassert total(p) == 7",
     "if TRIES == 0:\n    return\nassert total(p) == 7",
@@ -145,7 +147,9 @@ CANNOT_FAIL = [
 
 @pytest.mark.parametrize("body", CANNOT_FAIL)
 def test_what_cannot_fail_claims_nothing(body):
-    before = "import pytest\nTRIES = 0\nROWS = []"
+    before = ("import pytest\nTRIES = 0\nROWS = []\n"
+              "def days(n):\n    for x in range(TRIES):\n        yield n\n"
+              "def rows(n):\n    return [n for x in range(TRIES)]")
     assert [one.kind for one in claims(body, before, "self, p")] == [Kind.NOTHING]
 
 
@@ -171,6 +175,7 @@ CAN_FAIL = [
     "with ignored(p):\n    raise OSError\nassert total(p) == 7",
     "if p:\n    with lock:\n        return\nassert total(p) == 7",
     "for x in range(9, 0, -1):\n    assert total(x) == 7",
+    "for x in some(3):\n    assert total(x) == 7",
     "for x in list(map(total, p)):\n    assert x == 7",
     "if p is None:\n    p = 3\nif p == 4:\n    assert total(p) == 7",
     "n = 0\nfor x in p:\n    if n > 0:\n        assert x == 7\n    n += 1",
@@ -179,7 +184,8 @@ CAN_FAIL = [
 
 @pytest.mark.parametrize("body", CAN_FAIL)
 def test_what_can_fail_is_not_taken_for_nothing(body):
-    assert Kind.NOTHING not in [one.kind for one in claims(body, "import pytest", "p, errors")]
+    before = "import pytest\ndef some(n):\n    for x in range(n):\n        yield n\n    yield 3"
+    assert Kind.NOTHING not in [one.kind for one in claims(body, before, "p, errors")]
 
 
 GUARDED = [

@@ -282,7 +282,7 @@ DEEP = {
     "5,000 elifs": "if a: pass\n" + "elif a: pass\n" * 5_000,
     "100,000 nots": f"x = {'not ' * 100_000}1\n",
     "100,000 lambdas": f"x = {'lambda: ' * 100_000}1\n",
-    "100,000 for clauses": f"x = [a {'for a in b ' * 100_000}]\n",
+    "20,000 for clauses": f"x = [a {'for a in b ' * 20_000}]\n",
     "95 lists": f"x = {'[' * 95}{']' * 95}\n",
     "1,000 terms": f"x = {' + '.join(['1'] * 1_000)}\n",
     "900 minus signs": f"x = {'-' * 900}1\n",
