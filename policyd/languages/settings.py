@@ -34,8 +34,8 @@ _PYTEST: tuple[tuple[str, ...], ...] = (
     ("tool", "pytest", "ini_options"), ("tool", "pytest"), ("pytest",))
 _RUNNERS = ("jest", "mocha", "vitest", "ava", "nyc", "c8", "tap")
 _TESTS = re.compile(
-    r"test|check|verify|\bci\b|cov|spec|jest|mocha|vitest|\bava\b|\btap\b|karma|cypress|playwright"
-    r"|pytest|unittest|\btox\b|\bnox\b")
+    r"(?<!la)test|check|verify|\bci\b|cov|(?<!in)spec|jest|mocha|vitest|\bava\b|\btap\b|karma"
+    r"|cypress|playwright|pytest|unittest|\btox\b|\bnox\b")
 _SCRIPTS = (("tool", "pdm", "scripts"), ("tool", "poe", "tasks"), ("tool", "taskipy", "tasks"),
             ("tool", "rye", "scripts"))
 

@@ -166,6 +166,10 @@ JSON = {
     "test": "two"}
 }
 """, ["3 scripts.test = two"]),
+    "an inspector and a tag, which are no tests": ('''{"scripts": {
+  "debug": "node --inspect-brk bin/app",
+  "publish": "npm publish --tag latest",
+  "spec": "run"}}''', ["4 scripts.spec = run"]),
     "no objects where objects should be": ('{"scripts": [], "jest": "config.js"}', []),
 }
 
