@@ -15,6 +15,7 @@ from policyd.core.strength import (
     broad,
     holds,
     is_broader,
+    is_guarded,
     is_looser,
     is_part,
     items,
@@ -129,7 +130,7 @@ class _Fresh:
     def takes(self, was: Assertion, after: Sequence[Assertion]) -> bool:
         if _words(was) and was.kind not in (Kind.RAISES, Kind.CALLED) and any(
                 claim.subject == was.subject and RANK[claim.kind] < RANK[was.kind]
-                for claim in after):
+                and not is_guarded(was, claim) for claim in after):
             return True  # what is left says more
         mine = [claim for claim in self.shared if was.subject and was.subject in claim.subject]
         for match in (_is_about, _is_akin):
@@ -182,6 +183,8 @@ def _loss(was: Assertion, after: Sequence[Assertion], fresh: Sequence[Assertion]
         return Loss(was, None, "loses an assertion")
     if now.kind is Kind.NOTHING:
         return Loss(was, now.line, "cannot fail any more", now.form == was.form)
+    if is_guarded(was, now):
+        return Loss(was, now.line, "asserts it on a condition")
     if was.kind is now.kind is Kind.CLOSE and not is_part(was, now):
         return Loss(was, now.line, "raises a tolerance")
     if is_broader(was, now):

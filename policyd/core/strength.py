@@ -35,13 +35,18 @@ _NUMBER = re.compile(r"-?\d[\d_]*(\.\d+)?(e-?\d+)?")
 
 def holds(was: Assertion, now: Assertion) -> bool:
     """Whether a claim is no weaker, as far as its kind and what is in it tell."""
-    if RANK[now.kind] > RANK[was.kind] or is_broader(was, now):
+    if RANK[now.kind] > RANK[was.kind] or is_broader(was, now) or is_guarded(was, now):
         return False
     if was.kind is now.kind is Kind.CLOSE and was.tolerance is not None and (
             now.tolerance is None or now.tolerance > was.tolerance):
         return False
     return not (is_looser(was, now) or is_part(was, now) or _is_emptied(was, now)
                 or _is_own_answer(was, now))
+
+
+def is_guarded(was: Assertion, now: Assertion) -> bool:
+    """Whether a claim is made only under a condition, and was made without one."""
+    return now.form.startswith("if ") and not was.form.startswith("if ")
 
 
 def is_broader(was: Assertion, now: Assertion) -> bool:

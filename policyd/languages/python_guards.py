@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple
@@ -17,7 +16,16 @@ _DEEPEST: Final = 8
 _MOST: Final = 200
 """Nodes of one condition that are looked at."""
 _MOST_GUARDS: Final = 20
-_BUILT_IN: Final = frozenset(dir(builtins))
+_BUILT_IN: Final = frozenset([
+    "abs", "aiter", "all", "anext", "any", "ascii", "bin", "bool", "breakpoint", "bytearray",
+    "bytes", "callable", "chr", "classmethod", "compile", "complex", "copyright", "credits",
+    "delattr", "dict", "dir", "divmod", "enumerate", "eval", "exec", "exit", "filter", "float",
+    "format", "frozenset", "getattr", "globals", "hasattr", "hash", "help", "hex", "id", "input",
+    "int", "isinstance", "issubclass", "iter", "len", "license", "list", "locals", "map", "max",
+    "memoryview", "min", "next", "object", "oct", "open", "ord", "pow", "print", "property",
+    "quit", "range", "repr", "reversed", "round", "set", "setattr", "slice", "sorted",
+    "staticmethod", "str", "sum", "super", "tuple", "type", "vars", "zip", "Exception",
+    "ValueError", "TypeError", "KeyError", "None", "True", "False", "__debug__"])
 _MAKING: Final = frozenset(["list", "tuple", "set", "dict", "frozenset", "sorted", "reversed",
                             "enumerate", "iter", "zip", "map", "filter"])
 _VIEWS: Final = frozenset(["items", "keys", "values", "copy"])

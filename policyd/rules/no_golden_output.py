@@ -5,9 +5,9 @@ counts, its removal, a submodule and a link in its place too, in the net change 
 changes source as well. Source code and tests below folders with such names are no recordings.
 So is what JSON below the tests wants: objects with a key such as `expected`, or `output` beside
 `input`, that the update adds, changes or takes away; a file without such keys is an input. And so
-is a snapshot that a test spells out (`snapshot(...)`, `toMatchInlineSnapshot`). Not seen are results
-in YAML and CSV and under other keys, which `golden` may name. A recording that goes together with
-the one module of its name, while no source is added, is no change of what is recorded.
+is a snapshot that a test spells out (`snapshot(...)`, `toMatchInlineSnapshot`). Not seen are
+results in YAML and CSV and under other keys, which `golden` may name. A recording that goes
+together with the one module of its name, while no source is added, is no change of it.
 What is recorded apart from the source passes here; a zone of the same globs with writers makes it
 theirs alone (protected-writers). Values that stand in the tests themselves: no-recorded-value.
 """

@@ -33,7 +33,8 @@ FULL = Sheet(
     (Marker(Mark.SKIP, 6, "test_x", "@pytest.mark.skip"), Marker(Mark.TIMEOUT, 7, amount=2)),
     (Keyed(3, ('"a"', "7"), "9", "table"),), (Sample(2, ("7",), "9"),),
     (Suspect(Trick.EXITS, 1, "os._exit"),), (Opened(4, "oracle/**/x.json", "file", True),),
-    (Mock(5, "app.total", "test_x"),), (Setting("pytest.addopts", "-x", 3),), ("app", ".x"))
+    (Mock(5, "app.total", "test_x"),), (Setting("pytest.addopts", "-x", 3),), ("app", ".x"),
+    ("total",))
 
 
 def test_a_sheet_crosses_a_pipe_whole():
@@ -43,10 +44,10 @@ def test_a_sheet_crosses_a_pipe_whole():
 
 
 @pytest.mark.parametrize("raw", [
-    None, [], {}, "", [[]] * 9, [[]] * 11, [[["x", 1, "used", "boss"]], *[[]] * 9],
-    [[["x", "1", "used", "plain"]], *[[]] * 9], [[["x", True, "used", "plain"]], *[[]] * 9],
-    [[["x", 1, "used"]], *[[]] * 9], [*[[]] * 9, [7]],
-    [[], [], [["skip", 1, "", "", "", "soon"]], *[[]] * 7]])
+    None, [], {}, "", [[]] * 10, [[]] * 12, [[["x", 1, "used", "boss"]], *[[]] * 10],
+    [[["x", "1", "used", "plain"]], *[[]] * 10], [[["x", True, "used", "plain"]], *[[]] * 10],
+    [[["x", 1, "used"]], *[[]] * 10], [*[[]] * 10, [7]],
+    [[], [], [["skip", 1, "", "", "", "soon"]], *[[]] * 8]])
 def test_what_is_no_sheet_is_none(raw):
     with pytest.raises((ValueError, TypeError)):
         unpacked(raw, Sheet)
