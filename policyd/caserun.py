@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from policyd.adapters.gitrepo import PushedRepo
+from policyd.adapters.keptsheets import KeptSheets
 from policyd.adapters.look import RefLine
 from policyd.adapters.scratchrepo import ScratchRepo
 from policyd.core.cases import BEFORE, MAIN, Case, Files
@@ -19,6 +20,7 @@ from policyd.core.globs import repository_pattern
 from policyd.core.index import Index
 from policyd.core.policy import Active, Mode
 from policyd.core.values import dataclass
+from policyd.gatehouse import Standing
 from policyd.judge import Request, judge
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
@@ -51,6 +53,8 @@ class Rows:
     cases: tuple[Case, ...]
     _pushes: tuple[tuple[str | None, str], ...]
     _repo: PushedRepo
+    _standing: Standing
+    """Keeps what was read in their files: they are judged again and again."""
 
     def results(self, active: Active, *, at: datetime = NEW_YEAR,
                 first: str | None = None) -> Iterator[tuple[int, Result]]:
@@ -64,7 +68,17 @@ class Rows:
             replace(policy, repositories=everywhere) for policy in active.policies))
         numbers = sorted(range(len(self.cases)), key=lambda n: first not in self.cases[n].rules)
         for number in numbers if first is not None else range(len(self.cases)):
-            yield number, _result(self.cases[number], active, self._repo, *self._pushes[number], at)
+            request = self._request(self.cases[number], at)
+            yield number, _result(self.cases[number], request, active, self._repo,
+                                  *self._pushes[number])
+
+    def _request(self, case: Case, at: datetime) -> Request:
+        """As it would come from a hook."""
+        if case.today is not None:
+            at = datetime.combine(case.today, time(12), UTC)
+        environment = {"PATH": os.environ.get("PATH", os.defpath)}
+        return Request(self._repo.git_dir, "case", environment, case.who, at, self._standing,
+                       case.credential, case.signed)
 
 
 @contextmanager
@@ -73,7 +87,8 @@ def prepared(cases: Sequence[Case]) -> Iterator[Rows]:
     with TemporaryDirectory(prefix="policyd-cases-", ignore_cleanup_errors=True) as folder:
         scratch = ScratchRepo(Path(folder))
         pushes = tuple(_pushed(scratch, case) for case in cases)
-        yield Rows(tuple(cases), pushes, PushedRepo(str(scratch.git_dir)))
+        yield Rows(tuple(cases), pushes, PushedRepo(str(scratch.git_dir)),
+                   Standing(sheets=KeptSheets()))
 
 
 def run(cases: Sequence[Case], active: Active, *, at: datetime = NEW_YEAR) -> tuple[Result, ...]:
@@ -98,16 +113,11 @@ def _filled_in(files: Files, base: str | None) -> Files:
                                        for path, text in files.items()}
 
 
-def _result(case: Case, active: Active, repo: PushedRepo, base: str | None, tip: str,
-            at: datetime) -> Result:
-    if case.today is not None:
-        at = datetime.combine(case.today, time(12), UTC)
-    index = Index(_KEY, at.isoformat(), empty=base is None,
+def _result(case: Case, request: Request, active: Active, repo: PushedRepo, base: str | None,
+            tip: str) -> Result:
+    index = Index(_KEY, request.at.isoformat(), empty=base is None,
                   branches={} if base is None else {MAIN: base})
     line = RefLine(case.ref, base if case.ref == MAIN else None, tip, None, False)
-    environment = {"PATH": os.environ.get("PATH", os.defpath)}
-    request = Request(repo.git_dir, "case", environment, case.who, at,
-                      credential=case.credential, signed=case.signed)
     try:
         verdict = judge(request, active, repo, (line,), index).verdict
     except PolicydError as error:

@@ -31,12 +31,14 @@ from typing import Any
 from flatmerge import Family, Files, clashes
 
 from policyd.adapters.gitrepo import PushedRepo
+from policyd.adapters.keptsheets import KeptSheets
 from policyd.core import documents
 from policyd.core.authored import compile_policy
 from policyd.core.facts import ZERO
 from policyd.core.globs import branch_pattern
 from policyd.core.index import Index
 from policyd.core.policy import Active, Mode, Policy, Settings
+from policyd.gatehouse import Standing
 from policyd.judge import Judgement, Line, Request, judge, resolve
 from policyd.rules import BY_ID
 
@@ -52,6 +54,8 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 """For git children of tests: nothing of the user's, everything fixed."""
 
 MOMENT = datetime(2026, 1, 15, 12, tzinfo=UTC)
+STANDING = Standing(sheets=KeptSheets())
+"""What was read is kept: the same few files are pushed in thousands of histories."""
 SHIPPED = Path(__file__).parent.parent / "policies/default.yaml"
 
 
@@ -212,7 +216,7 @@ class History:
         lines = tuple(Line(self.refs.get(full(ref), ZERO), oid or ZERO, full(ref))
                       for ref, oid in updates.items())
         request = Request(git_dir=self.folder, repository="site/r", environment=ENVIRONMENT,
-                          pusher=who, at=MOMENT)
+                          pusher=who, at=MOMENT, standing=STANDING)
         active = Active("0" * 64, Settings("/nowhere"), (self.policy,))
         return judge(request, active, repo, resolve(repo, lines), self.index())
 

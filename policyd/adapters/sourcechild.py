@@ -30,6 +30,8 @@ READY: None = None
 
 _PIPE = 3
 _OPEN_FILES = 16
+_MAPPED = 1 << 30
+"""More than packs and libraries take that are mapped and not resident."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,5 +108,9 @@ def _limit(kind: int, value: int) -> None:
 
 
 def _address_space() -> int:
-    with open("/proc/self/statm", "rb") as statm:
-        return int(statm.read().split()[0]) * resource.getpagesize()
+    """What is mapped; where /proc is not there, as in a chroot, what is resident and a gibibyte."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + _MAPPED

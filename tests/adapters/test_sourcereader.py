@@ -21,7 +21,7 @@ from policyd.languages.literal import Unparseable
 from policyd.languages.python import sheet
 
 GOOD = b"x = 'secret-token'\n"
-SECRET = Sheet((Literal('"secret-token"', 1, "assigned"),))
+SECRET = sheet(GOOD, 6)
 MUCH = 300 << 10
 """Bytes that make two children worth it."""
 
@@ -85,6 +85,7 @@ def test_child_reads_what_the_reader_reads() -> None:
 def test_unparseable_file_is_a_value_beside_the_others() -> None:
     found = read([("a", GOOD), ("b", b"x = (]"), ("c", GOOD)], min_length=6, seconds=10)
     assert found["a"] == found["c"] == SECRET
+    assert SECRET.literals
     assert isinstance(found["b"], Unread)
     assert found["b"].line == 1
     version = f"{sys.version_info.major}.{sys.version_info.minor}"

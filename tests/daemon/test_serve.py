@@ -135,9 +135,11 @@ def test_of_two_that_a_removed_lock_let_start_one_stays(site):
     settings(site, "service: {rescan_seconds: 1}\n")
     with Serving(site) as first:
         first.until(lambda: first.is_open() is True)
+        first.process.send_signal(signal.SIGSTOP)  # else it may find out before there are two
         (site.state / "serve.lock").unlink()
         with Serving(site, log="second.log") as second:
             second.until(lambda: second.events() != [])
+            first.process.send_signal(signal.SIGCONT)
             assert first.process.wait(timeout=15) == 2
             assert f"as process {second.process.pid}; one is enough" in first.log()
             assert second.process.poll() is None
