@@ -40,7 +40,7 @@ from policyd.adapters.gitrepo import PushedRepo
 from policyd.core import index as indexes
 
 LONG = int(os.environ.get("INVARIANT_ZERO") or 0)
-EXAMPLES = LONG or 12
+EXAMPLES = LONG or 8
 SEEDS = [None] if LONG else [1, 2]
 STEPS = 40
 
