@@ -30,6 +30,12 @@ def pytest_configure() -> None:
         del os.environ[name]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first: workers that are done take over from what is left."""
+    top = Path(__file__).parent
+    items.sort(key=lambda item: item.path.parent != top)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which servers no push was tried on, and why."""
     skipped = Counter(
