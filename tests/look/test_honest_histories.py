@@ -15,7 +15,7 @@ import pytest
 from history import AGENT, MAINTAINER, History, PathsClash
 from records_made import LEDGER, ledger
 
-SEEDS, CHUNK = int(os.environ.get("HONEST_HISTORIES") or 40), 10
+SEEDS, CHUNK = int(os.environ.get("HONEST_HISTORIES") or 20), 10
 STEPS = 30
 START = {"src/app.py": "1", "src/b.py": "1", "tests/test_app.py": "1", "oracle/r.json": "1",
          "oracle/s.json": "1", LEDGER: ledger(), "fixtures/data/d.csv": "1",
