@@ -97,7 +97,7 @@ run_tests() {
 		add_servers
 	fi
 	say "running the tests"
-	exec .venv/bin/python -m pytest -n 4 --dist worksteal -q "$@"
+	exec .venv/bin/python -m pytest -n 3 --dist worksteal -q "$@"
 }
 
 run_demo() {

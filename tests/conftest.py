@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from sampling import thin_out
 from sites import Site
 
 NOBODY = 65534
@@ -34,6 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first: workers that are done take over from what is left."""
     top = Path(__file__).parent
     items.sort(key=lambda item: item.path.parent != top)
+    thin_out(items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
