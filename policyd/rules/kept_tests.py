@@ -21,9 +21,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from policyd.core import unread
 from policyd.core.content import Changed, Content
 from policyd.core.examples import MAIN, push, touching
-from policyd.core.facts import Need, Situation, Touch, Update
+from policyd.core.facts import Need, Situation, Touch, Unreadable, Update
 from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
@@ -82,6 +83,10 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
         has_code = any(options.is_code(touch) for touch in update.net)
         if update.content is None or update.revert or (trusted and not has_source):
             continue
+        hidden = unread.newly(update.content, [
+            file for file in update.content.of(options.tests) if not file.is_new])
+        if hidden:
+            yield unread.finding(update.ref, hidden, "a test that was there")
         found = (*_lost(update.content, options),
                  *(() if trusted or not has_code else _checks(update, options)))
         if found:
@@ -94,13 +99,13 @@ def _lost(content: Content, options: Options) -> Iterator[Loss]:
     from policyd.core.collecting import patterns
     from policyd.core.weakening import losses, unset
 
-    unread = frozenset(one.path for one in content.unreadable)
+    unreadable = frozenset(one.path for one in content.unreadable)
     tests, source = tuple(content.of(options.tests)), tuple(content.of(options.source))
-    yield from losses(tests, [file for file in source if file not in tests], unread,
+    yield from losses(tests, [file for file in source if file not in tests], unreadable,
                       patterns(content.files))
     set_in = {options.wiring, options.tests, *options.settings}
     yield from unset([file for file in content.files
-                      if not set_in.isdisjoint(file.zones) and file.path not in unread])
+                      if not set_in.isdisjoint(file.zones) and file.path not in unreadable])
 
 
 def _checks(update: Update, options: Options) -> Iterator[Loss]:
@@ -255,6 +260,9 @@ RULE = Rule(
             _of(_test(_sum())))), Options()),
     ),
     rejects=lambda: (
+        Example("a test that cannot be read any more", push(touching(_SRC), update=replace(
+            MAIN, content=Content((_file(Sheet(), _of(_test(_sum()))),), (
+                Unreadable(_FILE, 3, "invalid syntax"),)))), Options()),
         Example("a test that is removed", _gone(), Options()),
         Example("a test that is removed without source", replace(_gone(), updates=(replace(
             _gone().updates[0], net=(Touch(_FILE, ("tests",)),)),)), Options()),

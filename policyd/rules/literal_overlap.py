@@ -29,6 +29,7 @@ from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
 from policyd.core.sheet import Assertion, Kind, Role, Sheet, Test
 from policyd.core.sheet import Literal as Held
+from policyd.core.unread import finding as cannot_read
 from policyd.core.values import dataclass
 from policyd.languages.literal import text_form
 
@@ -77,7 +78,7 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
         if update.literals is None or update.revert:
             continue
         for unread in update.literals.unreadable:
-            yield _unread(update, unread)
+            yield cannot_read(update.ref, (unread,), "a changed file whose literals are compared")
         yield from _pasted(update, update.literals, options)
         if update.content is not None:
             yield from _imported(update, update.content, update.literals, options)
@@ -171,17 +172,6 @@ def _lines(tests: tuple[Occurrence, ...]) -> str:
     path = tests[0].path
     numbers = sorted({o.line for o in tests if o.path == path})[:4]
     return f"line {', '.join(map(str, numbers))} of {path}"
-
-
-def _unread(update: Update, unread: Unreadable) -> Finding:
-    return Finding(
-        ref=update.ref, says=f"{unread.path}:{unread.line} cannot be read",
-        scene="a changed file whose literals are compared",
-        places=(Place(path=unread.path, line=unread.line, note=unread.reason),),
-        repair=Repair("edit", Next.EDIT, words=(
-            f"make {unread.path} parse, in a commit on top:",
-            unread.reason)),
-        why="a file that cannot be read cannot be cleared.")
 
 
 def _with(code: dict[str, str], tests: dict[str, str], *, named: Role = Role.PLAIN,

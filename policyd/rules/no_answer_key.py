@@ -15,6 +15,7 @@ backports gain nothing. Inputs that are joined into one text count like those th
 parts of an input only what no dispatch by prefix looks for. Answers that are computed from a key
 elsewhere or lie in a data file, true/false answers and tables that are padded are a known gap:
 running relations on other inputs is what answers them.
+Source that cannot be read, and could be read before or is new, cannot be cleared.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
-from policyd.core import modules
+from policyd.core import modules, unread
 from policyd.core.answerkey import Answered, answers
 from policyd.core.content import Changed, Content, gained, leads_to
 from policyd.core.examples import MAIN, push
-from policyd.core.facts import Need, Situation, Update
+from policyd.core.facts import Need, Situation, Unreadable, Update
 from policyd.core.policy import Reach
 from policyd.core.rule import Example, Finding, Next, Place, Repair, Rule
 from policyd.core.rule import undefined_zones as _undefined
@@ -95,6 +96,9 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
         if update.content is None or update.revert:
             continue
         source = tuple(update.content.of(options.source))
+        lost = unread.newly(update.content, source)
+        if lost:
+            yield unread.finding(update.ref, lost, "source that is looked at")
         hits = [*_keyed(source, update.content, options), *_tricks(source, options),
                 *_named(source, options), *_imported(source, options),
                 *_shadows(source, options)]
@@ -220,6 +224,9 @@ RULE = Rule(
     check=check,
     doc=__doc__,
     accepts=lambda: (
+        Example("source that could not be read before either", push(update=replace(
+            MAIN, content=Content((Changed("src/old.py", ("source",), Sheet()),), (
+                Unreadable("src/old.py", 1, "not Python 3.11 (Python 2?)"),)))), Options()),
         Example("a branch whose input no test gives", _with(Sheet(keyed=(_BRANCH,))), Options()),
         Example("a test that wants another result", _with(
             Sheet(keyed=(_BRANCH,)), Sheet(samples=(replace(_CASE, result='"LOST"'),))),
@@ -272,6 +279,9 @@ RULE = Rule(
             _with(Sheet(keyed=(_BRANCH,)), _EXAM).updates[0], revert=True)), Options()),
     ),
     rejects=lambda: (
+        Example("source in a syntax that the server does not know", push(update=replace(
+            MAIN, content=Content((Changed("src/ship.py", ("source",), Sheet(), is_new=True),), (
+                Unreadable("src/ship.py", 3, "not Python 3.11 (newer syntax?)"),)))), Options()),
         Example("the special case of a test", _with(Sheet(keyed=(_BRANCH,)), _EXAM), Options()),
         Example("the special case of a test that the push leaves alone", _with(
             Sheet(keyed=(_BRANCH,)), samples={"tests/test_old.py": (_CASE,)}), Options()),

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from policyd.core import unread
 from policyd.core.content import Changed, Content
 from policyd.core.examples import MAIN, push
 from policyd.core.facts import Need, Pusher, Situation, Unreadable, Update
@@ -94,9 +95,9 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:
             continue
         files = tuple(file for file in update.content.files
                       if not set(options.reads()).isdisjoint(file.zones))
-        unread = tuple(one for one in update.content.unreadable if _is_worse(one, files))
-        if unread:
-            yield _unread(update, unread)
+        lost = unread.newly(update.content, files)
+        if lost:
+            yield unread.finding(update.ref, lost, "a test, or what decides how tests run")
         if not files:
             continue
         is_apart = "maintainers" in given.pusher.groups and not any(
@@ -144,12 +145,6 @@ def _settings(files: tuple[Changed, ...]) -> Iterator[Place]:
             yield Place(path=file.path, line=change.line, note=change.says)
 
 
-def _is_worse(unread: Unreadable, files: tuple[Changed, ...]) -> bool:
-    """Whether it is a file of these that could be read before, or that was not there."""
-    return any(file.path == unread.path and (file.is_new or file.before or file.elsewhere)
-               for file in files)
-
-
 def _finding(update: Update, places: tuple[Place, ...], options: Options) -> Finding:
     first = places[0]
     at = f"{first.path}:{first.line}" if first.line else f"{first.path}"
@@ -174,17 +169,6 @@ def _question(update: Update) -> tuple[str, ...]:
     if update.branch is None or not _PLAIN.fullmatch(update.branch):
         return ()
     return (f"ask, nothing moves: git push origin HEAD:refs/check/{update.branch}",)
-
-
-def _unread(update: Update, unread: tuple[Unreadable, ...]) -> Finding:
-    first = unread[0]
-    return Finding(
-        ref=update.ref, says=f"{first.path}:{first.line} cannot be read",
-        scene="a test, or what decides how tests run",
-        places=tuple(Place(path=one.path, line=one.line, note=one.reason) for one in unread),
-        repair=Repair("edit", Next.EDIT, words=(
-            f"make {first.path} parse, in a commit on top:", first.reason)),
-        why="a file that cannot be read cannot be cleared.")
 
 
 _FILE, _NODE = "tests/test_api.py", "tests/test_api.py::test_rates"

@@ -16,6 +16,8 @@ from pushing import Entry, accepted, made, refused
 from sites import MAIN, Site
 
 OVERLAP = {"literal-overlap"}
+UNREAD = OVERLAP | {"no-answer-key"}
+"""Source that cannot be read is cleared by neither."""
 TEST = b"assert f() == 'secret-token'\n"
 PLAIN: dict[str | bytes, Entry] = {"src/plain.py": b"x = 1\n", "tests/test_plain.py": b"pass\n"}
 
@@ -62,7 +64,7 @@ BROKEN = [
                          ids=[row[0] for row in BROKEN])
 def test_a_file_that_does_not_parse_is_named(site, source, why):
     """C088"""
-    refused(site, f"{tip_of(site, source)}:{MAIN}", by=OVERLAP, as_="agent-7")
+    refused(site, f"{tip_of(site, source)}:{MAIN}", by=UNREAD, as_="agent-7")
     assert site.told[0].startswith("policyd: literal-overlap: src/read.py:")
     assert site.told[0].endswith(" cannot be read")
     assert why in "\n".join(site.told)
@@ -110,12 +112,16 @@ DEEP = {
 }
 
 
+SURVIVED = {"a product of text", "a power", "a format"}
+"""What is read all the same."""
+
+
 @pytest.mark.parametrize("what", DEEP)
 def test_a_hostile_source_is_over_soon_and_the_next_push_passes(site, what):
     """C091: what the parser survives may pass; what it does not is refused, never skipped."""
     start = time.monotonic()
     tip = tip_of(site, DEEP[what] + b"Y = 'secret-token'\n")
-    refused(site, f"{tip}:{MAIN}", by=OVERLAP, as_="agent-7")
+    refused(site, f"{tip}:{MAIN}", by=OVERLAP if what in SURVIVED else UNREAD, as_="agent-7")
     assert time.monotonic() - start < 60
     if what.startswith("5,000"):
         accepted(site, f"{made(site, PLAIN, on=site.base_tip)}:{MAIN}", as_="agent-7")
@@ -130,3 +136,11 @@ OTHERS: dict[str | bytes, Entry] = {
 def test_content_that_is_no_python_is_not_read(site):
     """C093"""
     accepted(site, f"{made(site, PLAIN | OTHERS, on=site.base_tip)}:{MAIN}", as_="agent-7")
+
+
+@pytest.mark.parametrize("source", [b"print 'x'\n", b"type X = (\n", b"X = 1\0\n"])
+def test_source_that_cannot_be_read_is_not_cleared_without_tests_either(site, source):
+    """What the server's Python does not know may run elsewhere, and may know the tests' inputs."""
+    tip = made(site, {"src/ship.py": source}, on=site.base_tip)
+    refused(site, f"{tip}:{MAIN}", by={"no-answer-key"}, as_="agent-7")
+    assert site.told[0] == "policyd: no-answer-key: src/ship.py:1 cannot be read"

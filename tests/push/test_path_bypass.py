@@ -170,8 +170,8 @@ def test_a_pointer_to_large_content_is_a_change_like_any_other(site):
 def test_a_pointer_where_a_test_or_its_source_belongs_cannot_be_cleared(site, path):
     """C055: the file that is compared is not in the repository."""
     files = SOURCE | {"tests/test_new.py": b"assert 1\n", path: POINTER}
-    both = {"literal-overlap"} | ({"unmarked-tests"} if path.startswith("tests/") else set())
-    refused(site, push_of(site, files), by=both)
+    other = "unmarked-tests" if path.startswith("tests/") else "no-answer-key"
+    refused(site, push_of(site, files), by={"literal-overlap", other})
     assert site.told[0].startswith(f"policyd: literal-overlap: {path}:")
     assert site.told[0].endswith(" cannot be read")
 
