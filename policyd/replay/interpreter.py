@@ -17,11 +17,11 @@ _ASK = ("import sys, sysconfig; print([sys.version.split()[0], sys.base_prefix, 
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """`program` is the file itself, behind all links; `library` its standard library."""
+    """`program` is the file itself, behind all links; `modules` its standard modules."""
 
     program: Path
     prefix: Path
-    library: Path
+    modules: Path
     version: str
 
     @classmethod
@@ -31,24 +31,24 @@ class Interpreter:
         try:
             told = subprocess.run([program, "-I", "-S", "-B", "-c", _ASK], check=True, timeout=20,
                                   capture_output=True, env={}, cwd="/").stdout
-            version, prefix, library = json.loads(told)
+            version, prefix, modules = json.loads(told)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             raise CannotJudge(f"{python} is no Python that runs: {error}") from error
-        return cls(program, Path(prefix), Path(library), version)
+        return cls(program, Path(prefix), Path(modules), version)
 
     @classmethod
     def own(cls) -> Interpreter:
         """The one that runs policyd."""
-        library = Path(os.path.dirname(os.path.realpath(os.__file__)))
+        modules = Path(os.path.dirname(os.path.realpath(os.__file__)))
         program = Path(os.path.realpath(sys.executable))
-        return cls(program, Path(sys.base_prefix), library, sys.version.split()[0])
+        return cls(program, Path(sys.base_prefix), modules, sys.version.split()[0])
 
     def shows(self) -> tuple[Path, ...]:
         """Folders and files below which everything lies that it loads, system libraries apart."""
         return (self.program, self.prefix / "lib")
 
     def hides(self) -> tuple[Path, ...]:
-        """Folders of installed packages: the standard library alone is there without a site."""
-        above = [self.library, self.prefix / "lib" / "python3"]
+        """Folders of installed packages: the standard ones alone are there without a site."""
+        above = [self.modules, self.prefix / "lib" / "python3"]
         return tuple(folder / name for folder in above
                      for name in ("site-packages", "dist-packages") if (folder / name).is_dir())
