@@ -23,6 +23,7 @@ from policyd.languages.python_uses import spots
 from policyd.languages.python_values import is_number
 
 NO_ROLES: Mapping[int, Role] = {}
+NO_NAMES: Mapping[int, str] = {}
 _TOO_DEEP = "nested too deeply, or too large, to be parsed"
 _DISPLAY = 3
 
@@ -45,7 +46,7 @@ def sheet(source: bytes, min_length: int, *, python: str = "this Python") -> She
         found = tricks(tree, parts)
         told = python_tests.read(tree, {part.key: part for part in parts})
         return Sheet(
-            literals=_literals(parts, min_length, told.roles), tests=told.tests,
+            literals=_literals(parts, min_length, told.roles, _constants(tree)), tests=told.tests,
             markers=told.markers, mocks=told.mocks, samples=told.samples, imports=told.imports,
             keyed=found.keyed, suspects=found.suspects, opened=found.opened,
             defines=defines(tree))
@@ -68,11 +69,24 @@ def literals(source: bytes, min_length: int, *, python: str = "this Python") -> 
 
 
 def _literals(
-    parts: Iterable[Part], min_length: int, roles: Mapping[int, Role] = NO_ROLES
+    parts: Iterable[Part], min_length: int, roles: Mapping[int, Role] = NO_ROLES,
+    names: Mapping[int, str] = NO_NAMES,
 ) -> tuple[Literal, ...]:
-    found = {_literal(part, roles) for part in parts if _telling(part, min_length)}
-    return tuple(sorted(
-        found, key=lambda each: (each.line, each.value, each.use, each.role.value)))
+    found = {_literal(part, roles, names) for part in parts if _telling(part, min_length)}
+    return tuple(sorted(found, key=lambda each: (
+        each.line, each.value, each.use, each.role.value, each.name)))
+
+
+def _constants(tree: ast.Module) -> dict[int, str]:
+    """The names that a module gives to whole values, by the value's node."""
+    found = {}
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found[id(value)] = name
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                found[id(value)] = name
+    return found
 
 
 def _parsed(source: bytes, python: str) -> ast.Module:
@@ -115,6 +129,6 @@ def _telling(part: Part, min_length: int) -> bool:
     return is_number(value) and telling_number(value)
 
 
-def _literal(part: Part, roles: Mapping[int, Role]) -> Literal:
+def _literal(part: Part, roles: Mapping[int, Role], names: Mapping[int, str]) -> Literal:
     role = role_of(roles, part.key, part.value, part.use) if roles is not NO_ROLES else Role.PLAIN
-    return Literal(form(part.value), part.line, part.use, role)
+    return Literal(form(part.value), part.line, part.use, role, names.get(part.key, ""))

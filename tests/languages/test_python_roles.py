@@ -18,6 +18,21 @@ def roles(source: str) -> dict[str, str]:
     return {one.value.strip('"'): one.role.value for one in read(source).literals}
 
 
+def test_a_constant_of_a_module_is_known_by_its_name():
+    told = read("""
+        RATE = 'EUR 19.25'
+        LIMIT: int = 86401
+        a = b = 'SHIPPED-EAST'
+        TABLE['x'] = 'SHIPPED-WEST'
+        BOTH = f('SHIPPED-NORTH')
+        def ship():
+            INNER = 'SHIPPED-SOUTH'
+        """)
+    assert {(one.value.strip('"'), one.name) for one in told.literals} == {
+        ("EUR 19.25", "RATE"), ("86401", "LIMIT"), ("SHIPPED-EAST", ""), ("SHIPPED-WEST", ""),
+        ("SHIPPED-NORTH", ""), ("SHIPPED-SOUTH", "")}
+
+
 ROLES = [
     ("assert f('input-one') == 'answer-one'", {"input-one": "plain", "answer-one": "answer"}),
     ("assert 'answer-one' in f('input-one')", {"input-one": "plain", "answer-one": "answer"}),

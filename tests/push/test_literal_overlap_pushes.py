@@ -160,7 +160,11 @@ def test_a_paste_over_two_commits_and_a_merge_is_refused(site):
     ("def ship():\n    return 'ELSEWHERE'\n", set()),
 ], ids=["that cannot be read", "that gains it", "that gains something else"])
 def test_tests_pushed_after_the_source(site, source, by):
-    """A source that was pushed alone, and cannot be read, clears no test that comes after it."""
+    """A source that was pushed alone, and cannot be read, clears no test that comes after it.
+
+    It came while another rule only observed.
+    """
+    site.edit_policy("no-answer-key: {mode: enforce}", "no-answer-key: {mode: observe}")
     site.commit({"src/gained.py": source})
     accepted(site, f"HEAD:{MAIN}", as_="agent-7")
     site.commit({"tests/test_gained.py": "assert ship() == 'SHIPPED-EAST'\n"})
@@ -169,3 +173,11 @@ def test_tests_pushed_after_the_source(site, source, by):
         return
     refused(site, f"HEAD:{MAIN}", by=by, as_="agent-7")
     assert "src/gained.py:" in site.told[0]
+
+
+def test_a_constant_that_a_test_imports_from_the_patch_is_pasted(site):
+    source = "RATE = 'EUR 19.25'\n\n\ndef rate():\n    return RATE\n"
+    test = "from gained import RATE, rate\n\n\ndef test_rate():\n    assert rate() == RATE\n"
+    refused(site, f"{tip_of(site, source, test)}:{MAIN}", by={"literal-overlap"}, as_="agent-7")
+    assert "tests/test_gained.py:5" in site.told[0]
+    assert "src/gained.py:1" in site.told[0]
