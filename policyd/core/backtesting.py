@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from math import ceil
 
 from policyd.core.globs import repository_pattern
 from policyd.core.policy import Clause, Mode, NamePattern, Policy
+from policyd.core.ranks import rank
 from policyd.core.values import dataclass
 
 EXAMPLES = 3
@@ -222,14 +222,7 @@ class Tally:
         self._spent.setdefault(rule, Counter())[round(milliseconds, 2)] += 1
 
     def _rank(self, rule: str, part: float) -> float:
-        """The nearest rank: a value that was measured, not one between two."""
-        spent = self._spent.get(rule, Counter())
-        left = ceil(spent.total() * part)
-        for value in sorted(spent):
-            left -= spent[value]
-            if left <= 0:
-                return value
-        return 0.0
+        return rank(self._spent.get(rule, Counter()), part)
 
 
 def together(summaries: Iterable[Summary]) -> dict[str, Counter[str]]:

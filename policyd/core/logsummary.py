@@ -9,11 +9,12 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from datetime import UTC, date, datetime
-from math import ceil, isfinite
+from math import isfinite
 from typing import Any
 
 from policyd.core.chain import Entry, hash_of, parse
 from policyd.core.policy import Mode
+from policyd.core.ranks import rank
 from policyd.core.values import dataclass
 
 EXAMPLES = 3
@@ -255,14 +256,4 @@ def _row(key: tuple[str, str], row: _Running) -> Row:
 
 
 def _cost(rule: str, spent: Counter[float]) -> Cost:
-    return Cost(rule, spent.total(), _rank(spent, 0.5), _rank(spent, 0.99))
-
-
-def _rank(spent: Counter[float], part: float) -> float:
-    """The nearest rank: a value that was measured, not one between two."""
-    left = ceil(spent.total() * part)
-    for value in sorted(spent):
-        left -= spent[value]
-        if left <= 0:
-            return value
-    return 0.0
+    return Cost(rule, spent.total(), rank(spent, 0.5), rank(spent, 0.99))
