@@ -12,10 +12,11 @@ from policyd.adapters import shipped
 from policyd.core.errors import PolicydError
 
 SHIPPED = "policies/default.yaml"
-SCHEMA = "policies/policy.schema.json"
+SCHEMAS = ("policies/policy.schema.json", "policies/policyd.schema.json")
 
 SETTINGS = """\
 # policyd.yaml: what concerns this server and not a policy.
+# yaml-language-server: $schema=policies/policyd.schema.json
 # Nothing changes until `policyd --home {home} policy apply`.
 
 # Where policyd keeps its indexes and its decision log; only the user that git runs as
@@ -69,7 +70,7 @@ def command(directory: Path, state: Path | None, *, private: bool) -> None:
     home = Path(os.path.abspath(directory))
     if home.is_symlink() or (home.exists() and (not home.is_dir() or any(home.iterdir()))):
         raise PolicydError(f"{home} is not an empty folder; name one that is absent or empty")
-    policy, schema = shipped.read(SHIPPED), shipped.read(SCHEMA)
+    files = {name: shipped.read(name) for name in (SHIPPED, *SCHEMAS)}
     folder_mode, file_mode = (0o700, 0o600) if private else (0o755, 0o644)
     kept = Path(os.path.abspath(state or home / "state"))
     _folder(home, folder_mode)
@@ -78,8 +79,8 @@ def command(directory: Path, state: Path | None, *, private: bool) -> None:
         _folder(kept, 0o700)
     settings = SETTINGS.format(home=home, state=_quoted(kept))
     _file(home / "policyd.yaml", settings.encode(), file_mode)
-    _file(home / SHIPPED, policy, file_mode)
-    _file(home / SCHEMA, schema, file_mode)
+    for name, data in files.items():
+        _file(home / name, data, file_mode)
     click.echo(f"wrote {home}; edit the names in {SHIPPED}, then run\n"
                f"  policyd --home {home} policy apply")
 

@@ -91,7 +91,7 @@ def edit(home: Path, old: str, new: str, name: str = "policies/default.yaml") ->
 def test_init_writes_a_home_that_only_its_owner_can_write(home):
     written = sorted(str(p.relative_to(home)) for p in home.rglob("*"))
     assert written == ["policies", "policies/default.yaml", "policies/policy.schema.json",
-                       "policyd.yaml", "state"]
+                       "policies/policyd.schema.json", "policyd.yaml", "state"]
     assert all(p.stat().st_mode & 0o022 == 0 for p in (home, *home.rglob("*")))
 
 

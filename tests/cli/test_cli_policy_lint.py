@@ -69,4 +69,5 @@ def test_nothing_in_the_repository_changes(site):
     before = {path: path.stat().st_mtime_ns for path in site.server.rglob("*")}
     told(site)
     assert {path: path.stat().st_mtime_ns for path in site.server.rglob("*")} == before
-    assert sorted(os.listdir(site.home / "policies")) == ["default.yaml", "policy.schema.json"]
+    assert sorted(os.listdir(site.home / "policies")) == [
+        "default.yaml", "policy.schema.json", "policyd.schema.json"]
