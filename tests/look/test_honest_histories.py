@@ -70,7 +70,7 @@ class Office:
         """A change in src: a file of the feature's own, sometimes a shared or a new one."""
         path = self.chance.choice([f"src/{feature}.py"] * 3 + ["src/app.py", f"src/{feature}/x.py"])
         gone = path != "src/app.py" and self.chance.random() < 0.1
-        return {path: None if gone else f"{feature} {self.done}"}
+        return {path: None if gone else f"# {feature} {self.done}"}
 
     # What maintainers do.
 

@@ -244,8 +244,8 @@ def test_an_answer_that_a_release_loosened_for_a_while(told):
 
 
 def library(told):
-    root = told.commit({"lib.py": "l 1", "src/inner.py": "i"})
-    return told.commit({"lib.py": "l 2"}, root)
+    root = told.commit({"lib.py": "# l 1", "src/inner.py": "i"})
+    return told.commit({"lib.py": "# l 2"}, root)
 
 
 def test_a_library_is_added_as_a_subtree(told):
