@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
+from fractions import Fraction
 from keyword import iskeyword
 from typing import Annotated, Any, TypeVar
 
@@ -22,6 +23,7 @@ from policyd.core.policy import Places
 MAX_FAULTS = 1_000
 MAX_TEXT = 4_096
 
+_NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _RELATIONS = Places().relations
 
@@ -114,6 +116,31 @@ def quantum(text: str) -> str:
     if not above:
         raise ValueError(f"{shown(text)} is no quantum, such as 0.01")
     return name(text)
+
+
+def number(text: str) -> Fraction | None:
+    """The number above 0 that a text says exactly; None where it is none."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    found = Fraction(text)
+    return found if found > 0 else None
+
+
+def bound(text: str) -> str:
+    """A number above 0 as written, or the name of a function."""
+    if number(text) is not None:
+        return text
+    if not _is_identifier(text):
+        raise ValueError(f"{shown(text)} is no number above 0 and no name of a function")
+    return function(text)
+
+
+def between(least: int, most: int) -> Callable[[int], int]:
+    def check(number: int) -> int:
+        if not least <= number <= most:
+            raise ValueError(f"{number} is not from {least} to {most:,}")
+        return number
+    return check
 
 
 def at_least(least: int) -> Callable[[int], int]:

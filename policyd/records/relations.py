@@ -6,7 +6,7 @@ beside it. A row stores no expected value; what it may combine is checked by `_F
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from datetime import date
 from typing import Annotated, Literal
@@ -46,7 +46,7 @@ class Row:
     """What it says, in one line."""
     entry: fields.EntryPoint
     generator: fields.Function
-    compare: Literal["exact", "bag", "tolerance", "quota", "subset", "map", "raises"]
+    compare: Literal["exact", "bag", "tolerance", "quota", "subset", "map", "holds", "raises"]
     status: Literal["blocking", "policy", "freezable"]
     """A freezable row blocks, too."""
     roots: tuple[Annotated[str, _folder], ...] = ()
@@ -54,7 +54,21 @@ class Row:
     """Executions that are compared: a pair, or one whose output has a property."""
     transform: fields.Function | None = None
     map: fields.Function | None = None
-    """For `compare: map`, what makes one output of the other."""
+    """Makes of the source run's output what the follow-up run's must be."""
+    holds: fields.Function | None = None
+    """For a property: whether one output has it."""
+    merge: fields.Function | None = None
+    """Makes one output of those of several follow-up runs."""
+    within: Annotated[str, fields.bound] | None = None
+    """How far apart two numbers may be: a number as written, or a function that says it."""
+    follow_up: fields.EntryPoint | None = None
+    """What the follow-up run calls, where it is not `entry`."""
+    steps: Mapping[fields.Name, fields.EntryPoint] = field(default_factory=dict)
+    """What the steps of an input call by name, where an input is a list of steps."""
+    draws: Annotated[int, fields.between(1, 10_000)] = 48
+    """How many inputs are drawn, besides those made of literals of the candidate."""
+    seeds: tuple[fields.Inside, ...] = ()
+    """Files and folders whose content the generator may use."""
     owner: fields.Name | None = None
     expires: date | None = None
     reducer: fields.Name | None = None
@@ -72,15 +86,21 @@ class Row:
 
 
 def load(path: str, node: Node, faults: list[Fault]) -> Parsed:
+    found = rows(node, faults)
+    return Parsed(relations=tuple(_relation(path, item.line, row) for item, row in found),
+                  rows=tuple(_dated(path, item.line, row) for item, row in found
+                             if row.status == "policy"))
+
+
+def rows(node: Node, faults: list[Fault]) -> tuple[tuple[Node, Row], ...]:
+    """The rows of a table, each with where it stands."""
     attempt(node, Table, faults)
     listed = nodes.get(node, "relations")
     if isinstance(listed, Sequence) and not listed.items:
         faults.append(listed.fault("a table without rows proves nothing"))
     found = tuple(fields.rows(listed, _read, faults))
     fields.unique(listed, "id", fields.Name, faults)
-    return Parsed(relations=tuple(_relation(path, item.line, row) for item, row in found),
-                  rows=tuple(_dated(path, item.line, row) for item, row in found
-                             if row.status == "policy"))
+    return found
 
 
 def _read(item: Node, faults: list[Fault]) -> Row | None:
@@ -88,7 +108,7 @@ def _read(item: Node, faults: list[Fault]) -> Row | None:
         for key, message in look(_Words(item)):
             faults.append(fields.value_of(item, key).fault(message))
     plain = fields.refused(item, _ANSWERS, _NO_ANSWERS, faults)
-    return attempt(fields.as_written(plain, "quantum"), Row, faults)
+    return attempt(fields.as_written(plain, "quantum", "within"), Row, faults)
 
 
 class _Words:
@@ -143,12 +163,22 @@ def _frozen(row: _Words) -> _Found:
         yield "safety", "a row marked safety is never freezable"
 
 
-def _mapped(row: _Words) -> _Found:
-    is_map = row.text("compare") == "map"
-    if is_map and not row.has("map"):
-        yield "map", "`compare: map` names its function under map"
-    elif row.has("map") and not is_map:
-        yield "map", "only `compare: map` uses a function under map"
+def _compared(row: _Words) -> _Found:
+    """Each way to compare with the keys that it needs, and those that only it uses."""
+    how = row.text("compare")
+    if how in _OF_PROPERTIES | _OF_PAIRS:
+        if row.is_property and how not in _OF_PROPERTIES:
+            yield "compare", f"a property (arity 1) has one output: holds or raises, not {how}"
+        elif not row.is_property and how not in _OF_PAIRS:
+            yield "compare", f"a pair (arity 2) has two outputs; {how} looks at one"
+    for key, needed, used in _NEEDED:
+        if how in needed and not row.has(key):
+            yield key, f"`compare: {how}` names {_NAMED[key]} under {key}"
+        elif row.has(key) and how not in used:
+            yield key, f"{key} says nothing where outputs are compared by {how or 'nothing'}"
+    for key in ("follow_up", "merge"):
+        if row.is_property and row.has(key):
+            yield key, f"a property (arity 1) has no follow-up run, so there is no {key}"
 
 
 def _rounded(row: _Words) -> _Found:
@@ -160,15 +190,32 @@ def _rounded(row: _Words) -> _Found:
         yield "rounding", "a row that reads a lease and rounds states its quantum"
 
 
+_OF_PROPERTIES = frozenset({"holds", "raises"})
+_OF_PAIRS = frozenset({"exact", "bag", "tolerance", "quota", "subset", "map", "raises"})
+_NAMED = {"map": "its function", "holds": "its function",
+          "within": "its bound, a number or a function,"}
+_NEEDED = (("map", frozenset({"map", "quota"}), _OF_PAIRS - {"raises"}),
+           ("holds", frozenset({"holds"}), frozenset({"holds"})),
+           ("within", frozenset({"tolerance", "quota"}), frozenset({"tolerance", "quota"})))
+"""A key, the comparisons that need it, and those that use it."""
+
 _FURTHER: tuple[Callable[[_Words], _Found], ...] = (
-    _two_sides, _whose, _frozen, _mapped, _rounded)
+    _two_sides, _whose, _frozen, _compared, _rounded)
+
+
+def functions(row: Row) -> dict[str, str]:
+    """The functions that a row names, by its key."""
+    within = row.within if row.within is not None and fields.number(row.within) is None else None
+    named = {"generator": row.generator, "transform": row.transform, "map": row.map,
+             "holds": row.holds, "merge": row.merge, "within": within}
+    return {key: name for key, name in named.items() if name is not None}
 
 
 def _relation(path: str, line: int, row: Row) -> Relation:
-    named = (row.generator, row.transform, row.map)
+    named = functions(row)
     return Relation(row.id, path, line, "policy" if row.status == "policy" else "blocking",
                     row.status == "freezable", row.leases,
-                    tuple(dict.fromkeys(name for name in named if name is not None)),
+                    tuple(dict.fromkeys(named.values())),
                     row.rounding is not None)
 
 

@@ -44,6 +44,7 @@ FULL = """\
     generator: prices
     transform: shuffled
     compare: tolerance
+    within: 0.001
     status: freezable
     reducer: float addition
   - id: R4
@@ -52,7 +53,8 @@ FULL = """\
     entry: app:total
     arity: 1
     generator: prices
-    compare: quota
+    compare: holds
+    holds: adds_up
     status: blocking
 """
 
@@ -65,7 +67,7 @@ def test_a_table_is_read_whole():
         Relation("R2", "f", 10, "policy", leases=("prices",),
                  functions=("prices", "doubled", "twice"), rounds=True),
         Relation("R3", "f", 27, "blocking", freezable=True, functions=("prices", "shuffled")),
-        Relation("R4", "f", 35, "blocking", functions=("prices",)))
+        Relation("R4", "f", 36, "blocking", functions=("prices", "adds_up")))
     assert parsed.rows == (DatedRow(
         Kind.POLICY, "f", 10, "R2", "R2", "alice", "twice the prices, twice the total",
         last=date(2026, 12, 1)),)
@@ -108,16 +110,50 @@ NO_ANSWERS = "a row stores no expected value; it says how the output changes whe
      "7:16: both sides are the same call, so that the row holds of any code"),
     ("transform: shuffled", "transform: Identity",
      "7:16: both sides are the same call, so that the row holds of any code"),
-    ("transform: shuffled", "transform: shuffled\n    arity: 1",
+    ("    transform: shuffled\n    compare: exact",
+     "    transform: shuffled\n    arity: 1\n    compare: raises",
      "7:16: a property (arity 1) has one execution, so nothing is transformed"),
     ("transform: shuffled", "transform: shuffled\n    arity: 3",
      "8:12: expected one of 2, 1; found 3"),
     ("compare: exact", "compare: xyz",
-     "8:14: expected one of exact, bag, tolerance, quota, subset, map, raises; found 'xyz'"),
+     "8:14: expected one of exact, bag, tolerance, quota, subset, map, holds, raises; "
+     "found 'xyz'"),
     ("compare: exact", "compare: map",
      "3:5: `compare: map` names its function under map"),
-    ("compare: exact", "compare: exact\n    map: twice",
-     "9:10: only `compare: map` uses a function under map"),
+    ("compare: exact", "compare: exact\n    map: twice", None),
+    ("compare: exact", "compare: raises\n    map: twice",
+     "9:10: map says nothing where outputs are compared by raises"),
+    ("compare: exact", "compare: quota\n    within: 2",
+     "3:5: `compare: quota` names its function under map"),
+    ("compare: exact", "compare: quota\n    within: 2\n    map: twice", None),
+    ("compare: exact", "compare: tolerance\n    within: 1e-9", None),
+    ("compare: exact", "compare: tolerance\n    within: as_many", None),
+    ("compare: exact", "compare: tolerance\n    within: 0",
+     "9:13: '0' is no number above 0 and no name of a function"),
+    ("compare: exact", "compare: tolerance\n    within: -1",
+     "9:13: '-1' is no number above 0 and no name of a function"),
+    ("compare: exact", "compare: tolerance",
+     "3:5: `compare: tolerance` names its bound, a number or a function, under within"),
+    ("compare: exact", "compare: exact\n    within: 1",
+     "9:13: within says nothing where outputs are compared by exact"),
+    ("compare: exact", "compare: exact\n    holds: adds_up",
+     "9:12: holds says nothing where outputs are compared by exact"),
+    ("compare: exact", "compare: holds\n    holds: adds_up",
+     "8:14: a pair (arity 2) has two outputs; holds looks at one"),
+    ("transform: shuffled", "arity: 1",
+     "8:14: a property (arity 1) has one output: holds or raises, not exact"),
+    ("    transform: shuffled\n    compare: exact", "    arity: 1\n    compare: holds",
+     "3:5: `compare: holds` names its function under holds"),
+    ("    transform: shuffled\n    compare: exact",
+     "    arity: 1\n    compare: raises\n    merge: added",
+     "9:12: a property (arity 1) has no follow-up run, so there is no merge"),
+    ("    transform: shuffled\n    compare: exact",
+     "    arity: 1\n    compare: raises\n    follow_up: app:parse",
+     "9:16: a property (arity 1) has no follow-up run, so there is no follow_up"),
+    ("status: blocking", "status: blocking\n    steps: {reset: shop.app:reset}", None),
+    ("status: blocking", "status: blocking\n    steps: {reset: reset}",
+     "10:20: 'reset' is no entry point, such as package.module:function"),
+    ("status: blocking", "status: blocking\n    draws: 0", "10:12: 0 is not from 1 to 10,000"),
     ("status: blocking", "status: on",
      "9:13: expected one of blocking, policy, freezable; found 'on'"),
     ("status: blocking", "status: blocking\n    owner: alice",
