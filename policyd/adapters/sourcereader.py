@@ -21,7 +21,7 @@ from policyd.adapters.sourcechild import FRAME, READY, Reader, Task, serve
 from policyd.core.errors import CannotJudge
 from policyd.core.sheet import Sheet, unpacked
 from policyd.core.values import dataclass
-from policyd.languages import DATA, SETTINGS
+from policyd.languages import CHECKS, DATA, SETTINGS
 
 TOO_LONG = "the parser gave up: it ran out of time"
 CRASHED = "the parser gave up: it ran out of memory or crashed"
@@ -196,6 +196,10 @@ def _reader_of(language: str) -> Reader:
         from policyd.languages import settings
 
         return partial(settings.sheet, form=language)
+    if language in CHECKS:
+        from policyd.languages import checks
+
+        return partial(checks.sheet, form=language)
     if language == DATA:
         from policyd.languages import data
 

@@ -17,9 +17,17 @@ _NAMES = {
     "mocha": (".mocharc.json", ".mocharc.jsonc"),
 }
 _BY_NAME = {name: language for language, names in _NAMES.items() for name in names}
+_CHECKS = {
+    "makefile": ("Makefile", "makefile", "GNUmakefile", "justfile"),
+    "workflow": (".gitlab-ci.yml", "azure-pipelines.yml"),
+    "commands": ("Jenkinsfile",),
+}
+_BY_PATH = {path: language for language, paths in _CHECKS.items() for path in paths}
 
 SETTINGS = frozenset(_NAMES)
 """The languages in which nothing but settings is written."""
+CHECKS = frozenset(_CHECKS)
+"""The languages in which it is written what runs the tests."""
 DATA = "data"
 """What tests may hold a result against; no program."""
 
@@ -29,4 +37,10 @@ def language_of(path: str) -> str | None:
     name = path.rpartition("/")[2]
     if name in _BY_NAME:
         return _BY_NAME[name]
+    if path in _BY_PATH:
+        return _BY_PATH[path]
+    if path.startswith((".github/workflows/", ".circleci/")) and name.endswith((".yml", ".yaml")):
+        return "workflow"
+    if path.startswith(".ci/") and ("." not in name or name.endswith(".sh")):
+        return "commands"
     return next((language for language, ends in _SUFFIXES.items() if name.endswith(ends)), None)

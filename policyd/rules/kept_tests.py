@@ -10,9 +10,10 @@ fewer claims or cases, a claim that cannot fail, an expectation that is computed
 and a stand-in for what the test makes a claim about, or for what the module under test uses. While
 source changes, a test's table keeps its inputs. Left out are tests by settings of the runner (a
 deselection, narrower patterns) and by a file name that runners do not look for. A test may go with
-all modules and names that it uses, if no others come. Who is no maintainer changes no definition
-of the checks together with source. A maintainer's push without source passes whole. Marks are what
-unmarked-tests is about.
+all modules and names that it uses, if no others come. Who is no maintainer changes nothing that
+runs tests, in a definition of the checks, together with source: a job or a target with no word of
+tests, and the versions of interpreters and of others' steps, are no such thing. A maintainer's push
+without source passes whole. Marks are what unmarked-tests is about.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Options:
         "**/playwright.config.*", "**/.mocharc.[cm]js", "**/.mocharc.js")
 
     def reads(self) -> tuple[str, ...]:
-        return (self.tests, self.source, self.wiring, *self.settings)
+        return (self.tests, self.source, self.wiring, *self.settings, *self.ci)
 
     def globs(self) -> tuple[str, ...]:
         """Each becomes a zone of its own name."""
@@ -109,12 +110,19 @@ def _lost(content: Content, options: Options) -> Iterator[Loss]:
 
 
 def _checks(update: Update, options: Options) -> Iterator[Loss]:
-    """The definitions of the checks that come with source."""
+    """What runs tests, in the definitions of the checks, that comes with source."""
+    defining = [touch for touch in update.net if not set(options.ci).isdisjoint(touch.zones)]
+    if not defining:
+        return
+    from policyd.core.checks import touched
     from policyd.core.weakening import Loss
 
-    for touch in update.net:
-        if not set(options.ci).isdisjoint(touch.zones):
-            yield Loss(touch.path, 0, "comes with source", "defines the checks", "", (touch.path,))
+    read = {file.path: file for file in update.content.files} if update.content else {}
+    for touch in defining:
+        line = touched(read.get(touch.path))
+        if line is not None:
+            yield Loss(touch.path, line if touch.path in read else 0, "comes with source",
+                       "defines the checks", "", (touch.path,))
 
 
 def _finding(update: Update, found: tuple[Loss, ...], *, trusted: bool) -> Finding:
@@ -187,6 +195,11 @@ def _ini(key: str, value: str, was: str) -> Situation:
     return _pushed(_file(after, before, path="pyproject.toml", zone="**/pyproject.toml"))
 
 
+def _defining(runs: str) -> Sheet:
+    """A definition of the checks, as it was read."""
+    return Sheet(settings=(Setting("checks:", "commands", 1), Setting("checks:test", runs, 3)))
+
+
 def _as_maintainer(given: Situation, *touched: Touch) -> Situation:
     return push(touching(*touched, Touch(_FILE, ("tests",))), update=replace(
         MAIN, content=given.updates[0].content), name="mei", groups=frozenset({"maintainers"}))
@@ -241,6 +254,8 @@ RULE = Rule(
         Example("the checks and a settings file in a source zone of all files", _pushed(touched=(
             Touch("package.json", ("source", "**/package.json")),
             Touch(".ci/run", ("source", ".ci/**")))), Options()),
+        Example("a definition of the checks in which what runs tests stays", _pushed(
+            _file(_defining("a"), _defining("a"), path=".ci/run", zone=".ci/**")), Options()),
         Example("a test that goes with its function", _pushed(
             _file(_of(), _of(replace(_test(_sum()), uses=("tax.total",)))),
             _file(Sheet(defines=("rate",)), Sheet(defines=("rate", "total")), path="src/tax.py",
@@ -302,6 +317,8 @@ RULE = Rule(
         Example("narrower settings", _ini("pytest.testpaths", "tests/unit", "tests"), Options()),
         Example("the checks and the source", _pushed(touched=(_SRC, Touch(
             ".ci/run", (".ci/**",)))), Options()),
+        Example("what runs tests and the source", _pushed(
+            _file(_defining("b"), _defining("a"), path=".ci/run", zone=".ci/**")), Options()),
         Example("a maintainer's push of both", _as_maintainer(_gone(), _SRC), Options()),
     ),
     needs=frozenset({Need.CONTENT}),

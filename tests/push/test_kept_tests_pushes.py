@@ -145,6 +145,20 @@ def test_tests_are_not_left_out_by_wiring(site):
     refused(site, f"{tip}:{MAIN}", by={"unmarked-tests"})
 
 
+def test_what_runs_tests_stays_while_source_changes(site):
+    """The definition of the checks may change beside source where it runs none."""
+    job = "jobs:\n  test:\n    steps:\n      - uses: actions/checkout@v3\n      - run: pytest{}\n"
+    lint = "  lint:\n    steps:\n      - run: {}\n"
+    path = ".github/workflows/a.yml"
+    keep(site, {path: job.format("") + lint.format("ruff .")})
+    site.edit_policy("- \".github/**\"", "- \".github/CODEOWNERS\"")
+    for text in (job.format(" || true"), job.format("").replace("test:", "test:\n    if: false")):
+        refused(site, f"{tip_of(site, {path: text})}:{MAIN}", by=KEPT, as_="agent-7")
+        assert site.told[0].startswith(f"policyd: kept-tests: {path}:2 comes with source")
+    tip = tip_of(site, {path: job.format("").replace("v3", "v4") + lint.format("ruff src")})
+    accepted(site, f"{tip}:{MAIN}", as_="agent-7")
+
+
 def test_a_maintainer_returns_to_a_state_with_fewer_tests(site):
     keep(site, LEGACY)
     site.git("revert", "--no-edit", "HEAD")
