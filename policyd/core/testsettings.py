@@ -45,6 +45,8 @@ _AS_SETTINGS = {"--timeout": "timeout", "--testTimeout": "timeout", "--reruns": 
 _TOKEN = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 _QUOTED = re.compile(r""""([^"]*)"|'([^']*)'""")
 _SHORT = re.compile(r"-[kmpoctgf](?=.)")
+_APART = re.compile(r"tox\.(?:docs?|release|publish|upload|build|lint(?:ing)?|format)\b[\w-]*\.")
+_OF_TESTS = re.compile(r"(?i)test|check|cov|spec\b|\bnox\b|\btox\b|\./|\.sh\b|\{\[")
 _SHELL = frozenset({"||", ";", "true", "exit", "echo", ":"})
 
 
@@ -119,7 +121,7 @@ def _commands(before: Sheet, after: Sheet) -> Iterator[Change]:
     """Commands that run tests: no word of theirs goes, and nothing makes them pass."""
     now = {one.key: one for one in after.settings}
     for one in before.settings:
-        if not _is_command(one.key):
+        if not _is_command(one.key) or _is_apart(one):
             continue
         new = now.get(one.key)
         had, has = _words(one.value), _words(new.value) if new is not None else ()
@@ -138,6 +140,11 @@ def _all(settings: Iterable[Setting]) -> Mapping[str, _Said]:
             key, _, said = value.partition("=")
             found[f"override.{key.strip()}"] = _Said(said, line)
     return found
+
+
+def _is_apart(one: Setting) -> bool:
+    """Whether it is what a named environment does that runs no tests: docs, a release."""
+    return _APART.match(one.key) is not None and not _OF_TESTS.search(one.value)
 
 
 def _is_command(key: str) -> bool:

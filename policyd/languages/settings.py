@@ -34,7 +34,7 @@ _PYTEST: tuple[tuple[str, ...], ...] = (
     ("tool", "pytest", "ini_options"), ("tool", "pytest"), ("pytest",))
 _RUNNERS = ("jest", "mocha", "vitest", "ava", "nyc", "c8", "tap")
 _TESTS = re.compile(
-    r"(?<!la)test|check|verify|\bci\b|cov|(?<!in)spec|jest|mocha|vitest|\bava\b|\btap\b|karma"
+    r"(?<!la)test|(?<!type)(?<!type[-_:])(?<!types[-_:])check(?![-_:]?types?\b)|verify|\bci\b|cov|(?<!in)spec|jest|mocha|vitest|\bava\b|\btap\b|karma"
     r"|cypress|playwright|pytest|unittest|\btox\b|\bnox\b")
 _SCRIPTS = (("tool", "pdm", "scripts"), ("tool", "poe", "tasks"), ("tool", "taskipy", "tasks"),
             ("tool", "rye", "scripts"))

@@ -166,6 +166,9 @@ JSON = {
     "test": "two"}
 }
 """, ["3 scripts.test = two"]),
+    "checks of types, which are no tests": ('''{"scripts": {
+  "typecheck": "tsc --noEmit", "check:types": "tsc", "build-check-types": "tsc -b", "check": "x"}}
+''', ["2 scripts.check = x"]),
     "an inspector and a tag, which are no tests": ('''{"scripts": {
   "debug": "node --inspect-brk bin/app",
   "publish": "npm publish --tag latest",
