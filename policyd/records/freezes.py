@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Literal
 
-from policyd.core import nodes
+from policyd.core import jsondocs, nodes
 from policyd.core.decoding import attempt
 from policyd.core.errors import Fault
 from policyd.core.nodes import Node, Sequence
@@ -45,6 +45,15 @@ def load(path: str, node: Node, faults: list[Fault]) -> Parsed:
     rows = [_row(path, item.line, freeze) for item, freeze in fields.rows(listed, _read, faults)]
     fields.unique(listed, "relation_id", fields.Name, faults)
     return Parsed(rows=tuple(rows))
+
+
+def authored(data: bytes, path: str, faults: list[Fault]) -> tuple[Freeze, ...]:
+    """The freezes of a file, each as it was written."""
+    listed: Node | None = jsondocs.read(data, path, faults)
+    if listed is not None and not isinstance(listed, Sequence):
+        attempt(listed, Freezes, faults)
+        listed = nodes.get(listed, "freezes")
+    return tuple(freeze for _, freeze in fields.rows(listed, _read, faults))
 
 
 def _read(item: Node, faults: list[Fault]) -> Freeze | None:

@@ -12,10 +12,14 @@ from policyd.replay.conversation import Conversation, wait
 from policyd.replay.frames import Call
 from policyd.replay.interpreter import Interpreter
 from policyd.replay.lanes import Lane, lane
-from policyd.replay.outcome import Broken, Outcome
+from policyd.replay.outcome import Broken, Outcome, Value
 from policyd.replay.sandbox import Ground, Limits, Mode, missing
 
-__all__ = ["Call", "Executor", "Limits", "Mode"]
+__all__ = ["Call", "Executor", "Limits", "Mode", "Script"]
+
+
+Script = Sequence[Call]
+"""Calls made one after the other in one process."""
 
 
 class Executor:
@@ -53,27 +57,34 @@ class Executor:
 
         `confirm`: what breaks in a warm sandbox is tried again in one of its own, and that counts.
         """
-        calls = list(calls)
-        found = [outcomes[0] for outcomes in self._conversations([[call] for call in calls])]
+        return self.run_scripts([(call,) for call in calls], confirm=confirm)
+
+    def run_scripts(self, scripts: Iterable[Script], *, confirm: bool = False) -> list[Outcome]:
+        """The same for scripts: the calls of each in one clean process, one outcome a script.
+
+        That is the outcome of the last call, or of the first that gives no value.
+        """
+        scripts = list(scripts)
+        found = [_end(outcomes) for outcomes in self._conversations(scripts)]
         if confirm and self.mode is Mode.WARM:
             broken = [at for at, outcome in enumerate(found) if isinstance(outcome, Broken)]
-            again = self.strictly([calls[at] for at in broken])
+            again = self.strictly([scripts[at] for at in broken])
             for at, outcome in zip(broken, again, strict=True):
                 found[at] = outcome
         return found
 
-    def strictly(self, calls: Sequence[Call]) -> list[Outcome]:
+    def strictly(self, scripts: Sequence[Script]) -> list[Outcome]:
         """The same executions, in a sandbox for each."""
         if self.mode is not Mode.WARM:
-            return self.run_many(calls)
-        if not calls:
+            return self.run_scripts(scripts)
+        if not scripts:
             return []
         ground = self._ground
         if self._strict is None:
             self._strict = Executor(ground.tree, roots=ground.roots, python=ground.python,
                                     limits=ground.limits, mode=Mode.STRICT, site=ground.site,
                                     hash_seed=ground.hash_seed, jobs=len(self._lanes))
-        return self._strict.run_many(calls)
+        return self._strict.run_scripts(scripts)
 
     def run_sequence(self, calls: Iterable[Call]) -> list[Outcome]:
         """All executions in one process, in the order given.
@@ -119,3 +130,7 @@ class Executor:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self.close()
+
+
+def _end(outcomes: Sequence[Outcome]) -> Outcome:
+    return next((one for one in outcomes if not isinstance(one, Value)), outcomes[-1])
