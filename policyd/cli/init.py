@@ -55,6 +55,10 @@ service:
   rescan_seconds: 60
   # listen: 127.0.0.1:9464
 
+# For how many seconds a push may wait for a replay of relations, by how it arrives, and how many
+# run at a time, those of the daemon too.
+# replay: {{ssh: 60, http: 50, local: 60, at_once: 2}}
+
 # Who is told when a gate closes or opens, by POST; the file holds the secret that signs it.
 # webhook: {{url: "https://example.org/policyd", secret_file: /etc/policyd/webhook.secret}}
 """

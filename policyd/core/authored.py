@@ -25,11 +25,13 @@ from policyd.core.policy import (
     Pattern,
     Places,
     Policy,
+    Replaying,
     Together,
     Zone,
     last_match,
 )
 from policyd.core.rule import Rule
+from policyd.core.settings import absolute
 from policyd.core.values import dataclass
 
 DEFAULT_NAMESPACES = (("refs/pull/**", "judge"), ("**", "refuse"))
@@ -125,6 +127,19 @@ class OverrideAuthored:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplayAuthored:
+    """`replay:` of a policy; the defaults are those of the compiled form."""
+
+    when: Literal["push", "ahead", "off"] = "push"
+    python: Annotated[str, absolute] | None = None
+    site: Annotated[str, absolute] | None = None
+    sandbox: Literal["bubblewrap", "none"] = "bubblewrap"
+    hysteresis: Literal["refuse", "warn"] = "refuse"
+    seed: int | None = None
+    seconds: Annotated[float, _positive] = Replaying().seconds
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyAuthored:
     """A file of HOME/policies. Rules stay nodes: their options are typed by the rules."""
 
@@ -149,6 +164,7 @@ class PolicyAuthored:
     records_from: Mapping[Annotated[NamePattern, branch_pattern], Branch] = field(
         default_factory=dict)
     override: OverrideAuthored = field(default_factory=OverrideAuthored)
+    replay: ReplayAuthored = field(default_factory=ReplayAuthored)
 
 
 def compile_policy(node: Node, name: str, rules: Mapping[str, Rule], *,
@@ -245,7 +261,13 @@ def _policy(authored: PolicyAuthored, name: str, listed: tuple[Clause, ...],
         records=_places(authored.records),
         records_from=tuple(authored.records_from.items()),
         override=Override(authored.override.groups, authored.override.rules),
+        replay=_replaying(authored.replay),
     )
+
+
+def _replaying(authored: ReplayAuthored) -> Replaying:
+    return Replaying(authored.when, authored.python, authored.site, authored.sandbox,
+                     authored.hysteresis, authored.seed, authored.seconds)
 
 
 def _places(authored: PlacesAuthored) -> Places:

@@ -44,6 +44,7 @@ def _settings(settings: Settings) -> Iterator[tuple[str, str]]:
     yield "server", settings.server
     yield from _each("enroll", settings.enroll)
     yield from _each("service", settings.service)
+    yield from _each("replay", settings.replay)
     if settings.webhook is not None:
         yield from _each("webhook", settings.webhook)
     if settings.pretended_clock:
@@ -76,6 +77,7 @@ def _policy(policy: Policy) -> Iterator[tuple[str, str]]:
     if policy.override != Override():
         yield "override", text(policy.override)
     yield from _each("bounds", policy.bounds)
+    yield from _each("replay", policy.replay)
     yield from _each("records", policy.records)
     if policy.records_from:
         yield "records_from", ", ".join(f"{p.glob}: {ref}" for p, ref in policy.records_from)

@@ -13,6 +13,10 @@ class CannotJudge(PolicydError):
     """The push could not be judged; the sentence names what failed and what to do about it."""
 
 
+class TryAgain(CannotJudge):
+    """Not judged yet: the same push, made again a little later, can be."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing wrong in a file that a person edits. `line` and `column` start at 1."""

@@ -21,6 +21,7 @@ from policyd.core.values import dataclass
 
 if TYPE_CHECKING:  # it builds on what is here
     from policyd.core.content import Content
+    from policyd.core.witness import Replay
 
 ZERO = "0" * 40
 """The object id that stands for "no such ref" on git's side."""
@@ -49,6 +50,8 @@ class Need(Enum):
     RECORDS = "records"
     PAST = "past"
     GATE = "gate"
+    REPLAY = "replay"
+    """Gathered last, when no other rule refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +216,8 @@ class Update:
     """None where no rule asks, or where the update touches no record."""
     gate: Gate | None = None
     """The gate of this branch with the records that the update leaves; None where none binds."""
+    replay: Replay | None = None
+    """What the base's relations say of the tip; None before every other rule has accepted."""
     revert: bool = False
     """Whether a maintainer returns every touched path to one earlier accepted state."""
     stands: Gate | None = None

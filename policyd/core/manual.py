@@ -9,13 +9,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from policyd.core.authored import BoundsAuthored, OverrideAuthored, PlacesAuthored, PolicyAuthored
+from policyd.core.authored import (
+    BoundsAuthored,
+    OverrideAuthored,
+    PlacesAuthored,
+    PolicyAuthored,
+    ReplayAuthored,
+)
 from policyd.core.clauses import ClauseAuthored
 from policyd.core.settings import (
     IDENTITIES,
     EnrolmentAuthored,
     ServiceAuthored,
     SettingsAuthored,
+    WaitsAuthored,
     WebhookAuthored,
 )
 from policyd.core.values import dataclass
@@ -102,6 +109,24 @@ POLICY = {
         "no group or no rule is listed.",
         "override: {groups: [maintainers], rules: [gate-open]}",
         "override: {groups: [maintainers], rules: [ordinary-refs]}"),
+    "replay": Key(
+        "How the relations of the base are replayed against what is pushed, where relations-hold "
+        "asks for it (docs/replay.md).",
+        "replay: {site: /srv/site/shop, seconds: 30}", "replay: {when: later}"),
+}
+
+REPLAY = {
+    "when": Key("`push`: while the pusher waits. `ahead`: by the daemon, on the branches that "
+                "nothing guards, and a push to a guarded one needs that verdict. `off`."),
+    "python": Key("The interpreter that runs the candidate; policyd's own unless given."),
+    "site": Key("A folder of packages that the candidate may import, which nobody but root "
+                "writes to; without one the standard library is all there is."),
+    "sandbox": Key("`bubblewrap`, or `none`, which isolates nothing and is told in every log."),
+    "hysteresis": Key("Whether code that answers otherwise after other calls is refused "
+                      "(`refuse`) or told (`warn`)."),
+    "seed": Key("A number from which all draws are made; unless given, one that the server makes "
+                "of a secret and of what is pushed."),
+    "seconds": Key("Time of one replay, wherever it runs."),
 }
 
 OVERRIDE = {
@@ -162,6 +187,15 @@ SETTINGS = {
     "server": Key("What runs the hooks (docs/servers.md).", "server: gitea", "server: gitae"),
     "enroll": Key("How repositories are enrolled where the command does not say.",
                   "enroll: {new: true}", "enroll: {new: always}"),
+    "replay": Key("How long a push may wait for a replay, and how many run at a time.",
+                  "replay: {http: 25}", "replay: {http: 0}"),
+}
+
+WAITS = {
+    "ssh": Key("Seconds for a push over ssh, 1 to 600."),
+    "http": Key("Seconds for a push over http, less than the web server's own limit."),
+    "local": Key("Seconds for any other push."),
+    "at_once": Key("Replays that run at a time, those of the daemon too, 1 to 64."),
 }
 
 SERVICE = {
@@ -190,7 +224,7 @@ IDENTITY = {
 
 OF: Mapping[type[Any], Mapping[str, Key]] = {
     PolicyAuthored: POLICY, BoundsAuthored: BOUNDS, PlacesAuthored: RECORDS,
-    OverrideAuthored: OVERRIDE,
+    OverrideAuthored: OVERRIDE, ReplayAuthored: REPLAY, WaitsAuthored: WAITS,
     ClauseAuthored: CLAUSE, SettingsAuthored: SETTINGS, ServiceAuthored: SERVICE,
     WebhookAuthored: WEBHOOK, EnrolmentAuthored: ENROLMENT,
     **{kind: IDENTITY for kind in IDENTITIES.values()}}

@@ -145,6 +145,26 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
+class Replaying:
+    """How relations are replayed against what is pushed."""
+
+    when: str = "push"
+    """push: while the pusher waits; ahead: by the daemon, before; off."""
+    python: str | None = None
+    """The interpreter of the candidate; None: policyd's own."""
+    site: str | None = None
+    """A folder of installed packages that the candidate may import; None: none."""
+    sandbox: str = "bubblewrap"
+    """bubblewrap or none."""
+    hysteresis: str = "refuse"
+    """refuse or warn."""
+    seed: int | None = None
+    """The seed of all draws; None: one of the server's for each tree."""
+    seconds: float = 60.0
+    """Of one job."""
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """One policy file, compiled."""
 
@@ -170,6 +190,7 @@ class Policy:
     records_from: tuple[tuple[NamePattern, str], ...] = ()
     """Guarded branches whose gate reads the records of another one, given by its full name."""
     override: Override = field(default_factory=Override)
+    replay: Replaying = field(default_factory=Replaying)
 
     def reads_from(self, ref: str) -> str:
         """The branch whose records the gate of a guarded branch reads; most read their own."""
@@ -256,6 +277,27 @@ class Enrolment:
 
 
 @dataclass(frozen=True, slots=True)
+class Waits:
+    """For how many seconds a push may wait for a replay, by how it arrives, and who goes on."""
+
+    ssh: float = 60.0
+    http: float = 50.0
+    local: float = 60.0
+    """Neither of both: another daemon's socket, or a folder of the same machine."""
+    at_once: int = 2
+    """How many replays run at a time, those of pushes and of the daemon alike."""
+
+    def of(self, given: Mapping[str, str]) -> float:
+        """How long a push may wait, by what its server put into the environment."""
+        if given.get("SSH_CONNECTION") or given.get("GL_PROTOCOL") == "ssh":
+            return self.ssh
+        if given.get("REQUEST_METHOD") or given.get("GATEWAY_INTERFACE") \
+                or given.get("GL_PROTOCOL") in ("http", "web"):
+            return self.http
+        return self.local
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """policyd.yaml: what concerns the server and not a policy."""
 
@@ -270,6 +312,7 @@ class Settings:
     server: str = "plain"
     """Which server runs the hooks: plain, gitolite, gitea or gitlab."""
     enroll: Enrolment = field(default_factory=Enrolment)
+    replay: Waits = field(default_factory=Waits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from policyd.core import decoding, nodes
 from policyd.core.errors import Fault, FileInvalid
 from policyd.core.nodes import Node, in_order
-from policyd.core.policy import Enrolment, Identity, Service, Settings, Webhook
+from policyd.core.policy import Enrolment, Identity, Service, Settings, Waits, Webhook
 from policyd.core.values import dataclass
 
 NAME_BYTES = 255
@@ -61,7 +61,8 @@ def _seconds(number: int) -> int:
     return number
 
 
-def _absolute(text: str) -> str:
+def absolute(text: str) -> str:
+    """An absolute path without its last slash. Raises ValueError for any other text."""
     if not text.startswith("/") or any(part in (".", "..") for part in text.split("/")):
         raise ValueError(f"{nodes.shown(text)} is no absolute path")
     return text.rstrip("/") or "/"
@@ -83,6 +84,18 @@ def _pause(seconds: float) -> float:
     if not 1 <= seconds <= 3600:
         raise ValueError("seconds between two looks at everything: 1 to 3600")
     return seconds
+
+
+def _wait(seconds: float) -> float:
+    if not 1 <= seconds <= 600:
+        raise ValueError("seconds that a push may wait for a replay: 1 to 600")
+    return seconds
+
+
+def _lanes(number: int) -> int:
+    if not 1 <= number <= 64:
+        raise ValueError("replays at a time: 1 to 64")
+    return number
 
 
 class HomeOwner(Enum):
@@ -184,7 +197,7 @@ class WebhookAuthored:
     """`webhook:` of policyd.yaml."""
 
     url: Annotated[str, _address]
-    secret_file: Annotated[str, _absolute]
+    secret_file: Annotated[str, absolute]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +205,25 @@ class EnrolmentAuthored:
     """`enroll:` of policyd.yaml."""
 
     new: bool = False
-    hooks_path: Annotated[str, _absolute] | None = None
+    hooks_path: Annotated[str, absolute] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitsAuthored:
+    """`replay:` of policyd.yaml."""
+
+    ssh: Annotated[float, _wait] = Waits().ssh
+    http: Annotated[float, _wait] = Waits().http
+    local: Annotated[float, _wait] = Waits().local
+    at_once: Annotated[int, _lanes] = Waits().at_once
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsAuthored:
     """policyd.yaml."""
 
-    state: Annotated[str, _absolute]
-    roots: tuple[Annotated[str, _absolute], ...] = ()
+    state: Annotated[str, absolute]
+    roots: tuple[Annotated[str, absolute], ...] = ()
     identity: Node = nodes.Mapping("", 1, 1, ())
     """One of IDENTITIES, by its `from`."""
     home_owner: HomeOwner = HomeOwner.ROOT
@@ -209,6 +232,7 @@ class SettingsAuthored:
     pretended_clock: bool = False
     server: Literal["plain", "gitolite", "gitea", "gitlab"] = "plain"
     enroll: EnrolmentAuthored = field(default_factory=EnrolmentAuthored)
+    replay: WaitsAuthored = field(default_factory=WaitsAuthored)
 
 
 def compile_settings(node: Node) -> Settings:
@@ -218,7 +242,7 @@ def compile_settings(node: Node) -> Settings:
     identity = _identity(nodes.get(node, "identity"), faults)
     if faults or authored is None:
         raise FileInvalid(in_order(faults))
-    hook = authored.webhook
+    hook, waits = authored.webhook, authored.replay
     return Settings(
         state=authored.state,
         roots=authored.roots,
@@ -229,6 +253,7 @@ def compile_settings(node: Node) -> Settings:
         pretended_clock=authored.pretended_clock,
         server=authored.server,
         enroll=Enrolment(authored.enroll.new, authored.enroll.hooks_path),
+        replay=Waits(waits.ssh, waits.http, waits.local, waits.at_once),
     )
 
 
