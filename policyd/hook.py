@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
+from policyd import logentry
 from policyd.adapters import (
     activepolicy,
     clock,
@@ -38,54 +38,21 @@ from policyd.adapters.hookinput import (
 )
 from policyd.core import breakglass
 from policyd.core import index as indexes
-from policyd.core.errors import CannotJudge, PolicydError
-from policyd.core.evaluate import Outcome, Violation
-from policyd.core.facts import ZERO, Update, Who
+from policyd.core.errors import CannotJudge, PolicydError, TryAgain
+from policyd.core.evaluate import Outcome
+from policyd.core.facts import ZERO
 from policyd.core.index import Index
-from policyd.core.paused import Pause, observed
+from policyd.core.paused import observed
 from policyd.core.policy import Active, Mode
-from policyd.core.values import dataclass
 from policyd.gatehouse import Standing
-from policyd.judge import Judgement, Request, judge, must_refuse, policies_for, resolve
+from policyd.judge import Bench, Judgement, Request, judge, must_refuse, policies_for, resolve
+from policyd.logentry import Site
 from policyd.rules import OPTIONS
 
 ACCEPTED, REFUSED, UNJUDGED = 0, 1, 2
 
 JSON_OPTION = "policyd.json"
 """`git push -o policyd.json`: everything that was found, as one JSON object on the last line."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """What is known before the judgement: what is in force, where, and what git gave."""
-
-    active: Active
-    repository: str
-    git_dir: str
-    given: Mapping[str, str]
-    at: datetime
-    """The moment that counts for this push."""
-    pause: Pause | None = None
-    """The pause that holds at this moment."""
-    who: Who = Who()
-    """Who pushes, by the server's word; nobody until it was asked."""
-    signed: bool = False
-    """Whether the push is signed, by a key that the server trusts."""
-
-    @property
-    def state(self) -> str:
-        return self.active.settings.state
-
-    @property
-    def pusher(self) -> str | None:
-        return self.who.name
-
-    @property
-    def by(self) -> dict[str, object]:
-        """Who pushes, as the log says it."""
-        return {"pusher": self.who.name,
-                **({} if self.who.credential is None else {"credential": self.who.credential}),
-                **({"signed": True} if self.signed else {})}
 
 
 def main(home: Path, stdin: bytes | None = None,
@@ -140,15 +107,15 @@ def _may_be_wanted(active: Active, git_dir: str, given: Mapping[str, str]) -> bo
         return False
 
 
-def _site(active: Active, given: Mapping[str, str]) -> _Site:
+def _site(active: Active, given: Mapping[str, str]) -> Site:
     settings = active.settings
     git_dir = _git_dir(given)
     name = identity.repository_of(settings.identity, given)
-    return _Site(active, name or reponame.name_of(Path(git_dir), settings.roots), git_dir, given,
+    return Site(active, name or reponame.name_of(Path(git_dir), settings.roots), git_dir, given,
                  clock.now())
 
 
-def _guarded(site: _Site, lines: Sequence[Line]) -> int:
+def _guarded(site: Site, lines: Sequence[Line]) -> int:
     """Judge; a failure refuses where a rule enforces for this pusher, else it is reported."""
     policies = policies_for(site.active, site.repository)
     try:
@@ -166,7 +133,7 @@ def _guarded(site: _Site, lines: Sequence[Line]) -> int:
         return _unjudged(error, incident, site.given) if refuses else ACCEPTED
 
 
-def _at_its_moment(site: _Site) -> _Site:
+def _at_its_moment(site: Site) -> Site:
     """With the moment that counts, and with what is in force then."""
     at = moment.of(site.active.settings)
     pause = gatefiles.pause(site.state)
@@ -178,20 +145,20 @@ def _at_its_moment(site: _Site) -> _Site:
     return replace(site, at=at, pause=pause, active=observed(site.active))
 
 
-def _known(site: _Site, lines: Sequence[Line]) -> _Site:
+def _known(site: Site, lines: Sequence[Line]) -> Site:
     """With who pushes: a server that contradicts itself refuses only where a rule enforces."""
     options = site.active.settings.identity
     return replace(site, who=identity.who_of(options, site.given, [line.ref for line in lines]),
                    signed=identity.is_signed(options, site.given))
 
 
-def _judged(site: _Site, lines: Sequence[Line]) -> int:
+def _judged(site: Site, lines: Sequence[Line]) -> int:
     key = repoindex.key_of(site.git_dir)
     if _is_admitted(site, repoindex.load(site.state, key)):
         _admit(site, key, lines)
         return ACCEPTED
     judgement = _judge(site, key, lines)
-    entry = _entry(site, judgement)
+    entry = logentry.of(site, judgement)
     if judgement.verdict.outcome is Outcome.REFUSED:
         push_id = decisionlog.append(site.state, {**entry, "key": key})
         _tell(_told(site, judgement, push_id), site.given)
@@ -208,7 +175,7 @@ def _judged(site: _Site, lines: Sequence[Line]) -> int:
     return ACCEPTED
 
 
-def _due(site: _Site, key: str, judgement: Judgement) -> str:
+def _due(site: Site, key: str, judgement: Judgement) -> str:
     """What a maintainer is told of rows that end soon, once a step; "" for anybody else."""
     if site.pusher is None or "maintainers" not in judgement.pusher.groups:
         return ""
@@ -223,7 +190,7 @@ def _due(site: _Site, key: str, judgement: Judgement) -> str:
     return telling.due(rows, gate.ref.removeprefix("refs/heads/"), today)
 
 
-def _is_admitted(site: _Site, index: Index) -> bool:
+def _is_admitted(site: Site, index: Index) -> bool:
     """Whether enrolment let this pusher make one unjudged push, and this is it."""
     return index.bootstrap is not None and any(
         indexes.admits(index, policy.groups_of(site.who.name, site.who.credential),
@@ -231,8 +198,8 @@ def _is_admitted(site: _Site, index: Index) -> bool:
         for policy in policies_for(site.active, site.repository))
 
 
-def _admit(site: _Site, key: str, lines: Sequence[Line]) -> None:
-    decisionlog.record(site.state, key, {**_plain_entry(site, lines), "bootstrap": True,
+def _admit(site: Site, key: str, lines: Sequence[Line]) -> None:
+    decisionlog.record(site.state, key, {**logentry.plain(site, lines), "bootstrap": True,
                                          "verdict": Outcome.ACCEPTED.value}, _still_admitting)
     _tell("policyd: taken unjudged, once, as the operator allowed when enrolling\n", site.given)
 
@@ -245,7 +212,7 @@ def _still_admitting(index: Index) -> Index:
     return index
 
 
-def _judge(site: _Site, key: str, lines: Sequence[Line]) -> Judgement:
+def _judge(site: Site, key: str, lines: Sequence[Line]) -> Judgement:
     repo = PushedRepo(site.git_dir, *object_folders(site.given))
     index, movements = decisionlog.settled(
         site.state, key,
@@ -254,11 +221,19 @@ def _judge(site: _Site, key: str, lines: Sequence[Line]) -> Judgement:
     standing = Standing(site.state, key, gatefiles.acts(site.state, key), movements)
     request = Request(site.git_dir, site.repository, scrubbed(site.given), site.pusher, site.at,
                       standing, site.who.credential, site.signed,
-                      breakglass.asked(push_options(site.given)))
+                      breakglass.asked(push_options(site.given)), _bench(site, key))
     return judge(request, site.active, repo, resolve(repo, lines), index)
 
 
-def _place(site: _Site, key: str) -> str:
+def _bench(site: Site, key: str) -> Bench:
+    """Where relations are replayed, and for how long this push may wait for it."""
+    waits = site.active.settings.replay
+    return Bench(site.state, key, waits.of(site.given), waits.at_once,
+                 lambda line: _tell(f"policyd: {line}\n", site.given),
+                 {"repository": site.repository})
+
+
+def _place(site: Site, key: str) -> str:
     """Where the repository is now; a copy beside the one that was enrolled is another one."""
     known = repoindex.load(site.state, key).git_dir
     if known not in ("", site.git_dir) and repoindex.has_key(known, key):
@@ -268,7 +243,7 @@ def _place(site: _Site, key: str) -> str:
     return site.git_dir
 
 
-def _checked(site: _Site, lines: Sequence[Line]) -> int:
+def _checked(site: Site, lines: Sequence[Line]) -> int:
     """A question: judged as the push would be, always refused, never a movement."""
     key = repoindex.key_of(site.git_dir)
     asked = lines[0]
@@ -285,7 +260,7 @@ def _checked(site: _Site, lines: Sequence[Line]) -> int:
         _tell(telling.cannot_ask(wrong, push_id), site.given)
         return REFUSED
     judgement = _judge(site, key, [Line(held or ZERO, asked.new, branch)])
-    entry = {**_entry(site, judgement), "verdict": "check", "asked": asked.ref, "key": key}
+    entry = {**logentry.of(site, judgement), "verdict": "check", "asked": asked.ref, "key": key}
     push_id = decisionlog.append(site.state, entry)
     _tell(_told(site, judgement, push_id, check=branch), site.given)
     return REFUSED
@@ -299,7 +274,7 @@ def _cannot_ask(lines: Sequence[Line], *, known: bool) -> str:
     return "" if known else f"no branch {lines[0].ref.removeprefix(CHECK)} here, and none guarded"
 
 
-def _told(site: _Site, judgement: Judgement, push_id: str, *, check: str | None = None) -> str:
+def _told(site: Site, judgement: Judgement, push_id: str, *, check: str | None = None) -> str:
     """What the pusher reads of a judgement."""
     from policyd.core import telling
 
@@ -310,51 +285,9 @@ def _told(site: _Site, judgement: Judgement, push_id: str, *, check: str | None 
     return telling.answer(told, everything=JSON_OPTION in push_options(site.given))
 
 
-def _entry(site: _Site, judgement: Judgement) -> dict[str, object]:
-    return {
-        "verdict": judgement.verdict.outcome.value, "repository": site.repository,
-        **site.by, "policy": site.active.digest,
-        "updates": indexes.logged(judgement.updates),
-        "findings": [_logged(v) for v in judgement.verdict.violations],
-        **_rows(judgement.updates), **({"paused": True} if site.pause else {}),
-        **_excuse(judgement),
-        "ms": {rule: round(spent, 2) for rule, spent in judgement.verdict.spent.items()}}
-
-
-def _rows(updates: Sequence[Update]) -> dict[str, object]:
-    """What an update does to dated rows and relations, where it does anything."""
-    from policyd.core import rowchanges
-
-    told = {update.ref: found for update in updates
-            if update.books and (found := rowchanges.logged(update.books))}
-    return {"rows": told} if told else {}
-
-
-def _excuse(judgement: Judgement) -> dict[str, object]:
-    """What let the push through that rules refused, or why what it asked for did not."""
-    if judgement.let is None:
-        return {"no_override": judgement.no_override} if judgement.no_override else {}
-    use = judgement.let.use
-    return {"excused": {"by": use.by, "reason": use.reason, "operator": use.operator}}
-
-
-def _logged(violation: Violation) -> dict[str, str]:
-    return {"rule": violation.rule.id, "mode": violation.mode.value, "policy": violation.policy,
-            "ref": violation.finding.ref, "says": violation.finding.says}
-
-
-def _plain_entry(site: _Site, lines: Sequence[Line]) -> dict[str, object]:
-    """What the log says of a push that nobody looked into."""
-    policies = policies_for(site.active, site.repository)
-    return {
-        "repository": site.repository, **site.by, "policy": site.active.digest,
-        "updates": [{"ref": line.ref, "old": line.old, "new": line.new, "rewrites": False,
-                     "guarded": any(p.guards(line.ref) for p in policies)} for line in lines]}
-
-
-def _log_unjudged(site: _Site, lines: Sequence[Line], incident: str, *, accepted: bool) -> None:
+def _log_unjudged(site: Site, lines: Sequence[Line], incident: str, *, accepted: bool) -> None:
     """Best effort: what failed may be the log itself, and the incident is told elsewhere too."""
-    entry = {**_plain_entry(site, lines), "incident": incident,
+    entry = {**logentry.plain(site, lines), "incident": incident,
              "verdict": Outcome.ACCEPTED.value if accepted else "unjudged"}
     with suppress(PolicydError):
         key = repoindex.key_of(site.git_dir)
@@ -367,7 +300,8 @@ def _log_unjudged(site: _Site, lines: Sequence[Line], incident: str, *, accepted
 def _unjudged(error: BaseException, incident: str, given: Mapping[str, str]) -> int:
     from policyd.core import render
 
-    _tell(render.unjudged(_reason(error), incident, "stop"), given)
+    word = "retry" if isinstance(error, TryAgain) else "stop"
+    _tell(render.unjudged(_reason(error), incident, word), given)
     return UNJUDGED
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date, datetime
 from functools import partial, reduce
@@ -30,6 +30,22 @@ from policyd.rules import BY_ID
 if TYPE_CHECKING:  # what mends a refusal is not imported for a push that is accepted
     from policyd.core.repair import Block
     from policyd.core.rule import Finding
+    from policyd.witness import Witness
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where relations are replayed, and what that may take."""
+
+    state: str
+    key: str
+    """Of the repository."""
+    waits: float
+    """Seconds that this push may wait."""
+    at_once: int = 2
+    progress: Callable[[str], None] | None = None
+    about: Mapping[str, str] | None = None
+    """For people: the repository's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +66,8 @@ class Request:
     """Whether the push is signed, by a key that the server trusts."""
     override: Asked | None = None
     """The override that its pusher asks for."""
+    bench: Bench | None = None
+    """Where relations are replayed; None: they are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,10 @@ class Judgement:
     let: LetThrough | None = None
     no_override: str = ""
     """Why the override that was asked for does not help, a sentence's end."""
+
+    @property
+    def is_refused(self) -> bool:
+        return self.verdict.outcome is Outcome.REFUSED
 
     @property
     def today(self) -> date:
@@ -120,7 +142,25 @@ def judge(request: Request, active: Active, repo: PushedRepo, lines: Sequence[Re
     updates = tuple(_combined([part.given.updates[n] for part in parts])
                     for n in range(len(parts[0].given.updates)))
     judgement = Judgement(verdict, updates, parts[0].given.pusher, parts)
-    return _let_through(request, judgement) if verdict.outcome is Outcome.REFUSED else judgement
+    if verdict.outcome is Outcome.ACCEPTED and request.bench is not None:
+        judgement = _witnessed(request, judgement, repo, request.bench)
+    return _let_through(request, judgement) if judgement.is_refused else judgement
+
+
+def _witnessed(request: Request, passed: Judgement, repo: PushedRepo, bench: Bench) -> Judgement:
+    """What every other rule accepts is replayed, where a policy asks for it."""
+    if not any(Need.REPLAY in needs_of(part.policy, BY_ID) for part in passed.parts):
+        return passed
+    from policyd.witness import Witness
+
+    witness = Witness(repo, bench, request.at)
+    parts = tuple(_replayed(witness, part) for part in passed.parts)
+    return replace(passed, parts=parts, verdict=together(tuple(p.verdict for p in parts)))
+
+
+def _replayed(witness: Witness, part: _Judged) -> _Judged:
+    given, verdict = witness.judged(part.policy, part.given, part.verdict)
+    return replace(part, given=given, verdict=verdict)
 
 
 def _let_through(request: Request, refused: Judgement) -> Judgement:

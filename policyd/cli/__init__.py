@@ -28,6 +28,7 @@ COMMANDS = {
     "pause": "policyd.cli.pause",
     "permit": "policyd.cli.permit",
     "policy": "policyd.cli.policy",
+    "replay": "policyd.cli.replay",
     "retire": "policyd.cli.retire",
     "serve": "policyd.cli.serve",
     "status": "policyd.cli.status",

@@ -19,6 +19,7 @@ from policyd.rules import (
     protected_writers,
     receipts_only,
     recorded_receipts,
+    relations_hold,
     separate_authorship,
     unmarked_tests,
     valid_records,
@@ -45,6 +46,7 @@ ALL: tuple[Rule, ...] = (
     bare_seeds.RULE,
     recorded_receipts.RULE,
     owned_rows.RULE,
+    relations_hold.RULE,
 )
 """In the order in which findings are told."""
 

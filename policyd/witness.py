@@ -1,0 +1,170 @@
+"""The witness of a push: replays the base's relations on what is pushed, once all else passed.
+
+Imported only where a policy asks for it, and never before every other rule has accepted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from policyd.adapters import clock, replayfiles
+from policyd.adapters.gitrepo import Missing, PushedRepo
+from policyd.core.errors import CannotJudge, TryAgain
+from policyd.core.evaluate import Verdict, evaluate, together
+from policyd.core.facts import Situation, Update
+from policyd.core.policy import Clause, Mode, Policy
+from policyd.core.trees import Trees
+from policyd.core.values import dataclass
+from policyd.core.witness import Replay
+from policyd.judge import Bench
+from policyd.replay import job, prepare
+from policyd.replay.budget import Budget, OutOfTime
+from policyd.replay.prepare import Sides, Trial
+from policyd.replay.table import Table
+from policyd.rules import BY_ID
+
+RULE = "relations-hold"
+
+
+class Witness:
+    """Replays of one push: the same trial under two policies runs once."""
+
+    def __init__(self, repo: PushedRepo, bench: Bench, at: datetime) -> None:
+        self._repo, self._bench, self._at = repo, bench, at
+        self._trees = Trees(repo.tree)
+        self._done: dict[str, Replay] = {}
+        self._deadline = time.monotonic() + bench.waits
+
+    def judged(self, policy: Policy, given: Situation, verdict: Verdict
+               ) -> tuple[Situation, Verdict]:
+        """What a policy saw and found, with the replays that it asks for. Raises CannotJudge."""
+        clause = policy.clause(RULE)
+        if clause is None or policy.replay.when == "off":
+            return given, verdict
+        updates = tuple(self._with_replay(policy, clause, given, update)
+                        for update in given.updates)
+        if updates == given.updates:
+            return given, verdict
+        seen = replace(given, updates=updates)
+        only = replace(policy, clauses=(clause,))
+        found = evaluate(seen, only, BY_ID, seconds=time.perf_counter)
+        return seen, together((verdict, found))
+
+    def _with_replay(self, policy: Policy, clause: Clause, given: Situation,
+                     update: Update) -> Update:
+        mode = clause.mode_for(given.pusher.groups, given.today, guarded=update.guarded)
+        if mode is Mode.OFF or not _is_replayed(update):
+            return update
+        try:
+            found = self._replay(policy, update)
+        except CannotJudge as error:
+            if mode is Mode.ENFORCE:
+                raise
+            found = Replay("", undecided=str(error))
+        except Missing as error:
+            raise CannotJudge(f"the object {error} is not in the repository") from error
+        if found is None:
+            return update
+        if self._bench.progress is not None and not found.undecided:
+            self._bench.progress(found.summary)
+        return replace(update, replay=found)
+
+    def _replay(self, policy: Policy, update: Update) -> Replay | None:
+        base, tip = str(update.old), str(update.tip)
+        sides = Sides(base, self._tree(base), tip, self._tree(tip))
+        bench = self._bench
+        found = prepare.trial(self._repo, self._trees, sides, policy.replay, policy.records,
+                              clock.today(policy.timezone, self._at),
+                              replayfiles.secret(bench.state))
+        if found is None:
+            return None
+        there, trial = found
+        if trial.key not in self._done:
+            known = replayfiles.verdict(bench.state, bench.key, trial.key)
+            self._done[trial.key] = known or self._run(policy, there, trial, update)
+        return replace(self._done[trial.key], lenient=policy.replay.hysteresis == "warn")
+
+    def _tree(self, commit: str) -> bytes:
+        return self._repo.header(bytes.fromhex(commit))[0]
+
+    def _run(self, policy: Policy, there: Table, trial: Trial, update: Update) -> Replay:
+        bench = self._bench
+        trial = replace(trial, about={**(bench.about or {}), "ref": update.ref})
+        with replayfiles.workplace(bench.state) as place:
+            given = prepare.written(self._repo, self._trees, there, trial, place,
+                                    replayfiles.breaks(bench.state, bench.key))
+            if policy.replay.when == "ahead":
+                replayfiles.queue(bench.state, trial.key, place, Queued(
+                    bench.key, self._repo.git_dir, trial))
+                raise TryAgain("this tree was not replayed ahead; the witness begins now, push "
+                               "again in a minute")
+            left = min(self._deadline - time.monotonic(), policy.replay.seconds)
+            budget = Budget(max(left, 0.0), bench.progress)
+            try:
+                with replayfiles.turn(bench.state, bench.at_once, lambda: budget.left):
+                    return run(bench.state, bench.key, there, trial, given, budget)
+            except OutOfTime as error:
+                if policy.replay.seconds <= left:
+                    raise
+                replayfiles.queue(bench.state, trial.key, place, Queued(
+                    bench.key, self._repo.git_dir, trial))
+                raise TryAgain(
+                    f"the replay takes longer than this push may wait and is queued; push again "
+                    f"in about {max(5, round(error.seconds)):.0f} s") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """job.json of the queue: whose trial it is."""
+
+    repository: str
+    """Its key."""
+    git_dir: str
+    trial: Trial
+
+
+def _is_replayed(update: Update) -> bool:
+    return (update.guarded and update.branch is not None and update.old is not None
+            and update.tip is not None and not update.revert)
+
+
+def run(state: str, key: str, there: Table, trial: Trial, given: job.Given,
+        budget: Budget) -> Replay:
+    """Run a job whose trees are written; verdict, log and breaking draws are kept."""
+    events: list[Mapping[str, object]] = []
+    began = clock.now().isoformat(timespec="milliseconds")
+    try:
+        found = replace(job.run(given, budget, events.append), warnings=there.warnings)
+    finally:
+        cpu = time.process_time()
+        replayfiles.write_log(state, key, trial.key, [_head(trial, began), *events, {
+            "event": "end", "wall_seconds": round(budget.spent, 3),
+            "judge_cpu_seconds": round(cpu, 3)}])
+    replayfiles.keep(state, key, found, {
+        "at": began, "base": trial.base, "candidate": trial.candidate, **(trial.about or {})})
+    replayfiles.keep_breaks(state, key, _breaking(trial, events))
+    return found
+
+
+def _head(trial: Trial, began: str) -> Mapping[str, object]:
+    options = trial.options
+    return {"event": "job", "at": began, "key": trial.key, "seed": trial.seed,
+            "date": trial.today.isoformat(), "base": trial.base, "candidate": trial.candidate,
+            "table": trial.sha, "harness": trial.harness, "sandbox": options.sandbox,
+            "python": prepare.interpreter(options).version, "site": trial.site,
+            **(trial.about or {})}
+
+
+def _breaking(trial: Trial, events: Sequence[Mapping[str, object]]
+              ) -> Mapping[str, list[Mapping[str, object]]]:
+    """The first breaking draws of each row, so that they are made again."""
+    found: dict[str, list[Mapping[str, object]]] = {}
+    for event in events:
+        if event["event"] == "break":
+            draws = found.setdefault(str(event["relation"]), [])
+            if len(draws) < 2:
+                draws.append({"seed": trial.seed, "choices": event["choices"]})
+    return found
