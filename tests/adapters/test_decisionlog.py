@@ -7,7 +7,6 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import forks
 import pytest
 
 from policyd.adapters import decisionlog, repoindex, statefolder
@@ -166,8 +166,7 @@ decisionlog.record(sys.argv[1], sys.argv[3], entry)
 
 
 def crash(state: Path, where: str, key: str = KEY, written: int = 0) -> None:
-    done = subprocess.run([sys.executable, "-c", CHILD, state, where, key, str(written)])
-    assert done.returncode == -signal.SIGKILL
+    assert forks.run(CHILD, state, where, key, written) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("opener", [
@@ -294,14 +293,13 @@ while True:
 """
 
 
-def start_worker(state: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", WORKER, state, f"{KEY},{OTHER}"],
-                            stdout=subprocess.PIPE)
+def start_worker(state: Path) -> forks.Fork:
+    return forks.Fork(WORKER, state, f"{KEY},{OTHER}")
 
 
-def kill(worker: subprocess.Popen[bytes]) -> list[str]:
+def kill(worker: forks.Fork) -> list[str]:
     worker.kill()
-    return worker.communicate()[0].decode().split()
+    return worker.end()[1].decode().split()
 
 
 def replay(state: Path, key: str) -> Index:
@@ -325,9 +323,7 @@ def test_processes_killed_at_random_lose_nothing_that_they_reported(state: Path)
     workers = [start_worker(state) for _ in range(3)]
     for _ in range(21):
         which = luck.randrange(len(workers))
-        output = workers[which].stdout
-        assert output is not None
-        line = output.readline().decode().strip()  # however slow the machine is
+        line = workers[which].stdout.readline().decode().strip()  # however slow the machine is
         reported += [line] if line else []  # one that waited too long for the lock says nothing
         time.sleep(luck.uniform(0, 0.05))
         reported += kill(workers[which])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+import forks
 import pytest
 from sites import FRAME, listing
 
@@ -228,10 +228,9 @@ else:
 
 def crash(repo: Repo, what: str, after: int) -> bool:
     """Kill `what` before its step number `after`; False when it had no more steps."""
-    done = subprocess.run([sys.executable, "-I", "-c", CRASHING, str(after), what, repo.server,
-                           repo.program, repo.folder / "the home"])
-    assert done.returncode in (0, -9)
-    return done.returncode == -9
+    code = forks.run(CRASHING, after, what, repo.server, repo.program, repo.folder / "the home")
+    assert code in (0, -9)
+    return code == -9
 
 
 @pytest.mark.parametrize(("what", "before"), [

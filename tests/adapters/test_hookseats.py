@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import forks
 import pytest
 from emulators import hooks_servers as servers
 from sites import listing
@@ -64,9 +63,8 @@ def test_a_crash_leaves_ours_or_what_was_there_and_no_draft_that_runs(tmp_path, 
         seat, before = laid_out(tmp_path / str(steps), place)
         if what == "take out":
             hookfiles.put_in(seat, HOOK)
-        done = subprocess.run([sys.executable, "-I", "-c", CRASHING, str(steps), what,
-                               seat.kind.value, str(seat.folder), seat.name])
-        assert done.returncode in (0, -9)
+        code = forks.run(CRASHING, steps, what, seat.kind.value, seat.folder, seat.name)
+        assert code in (0, -9)
         if before.get(str(seat.path.relative_to(tmp_path / str(steps)))):
             assert seat.path.exists()
         if seat.path.exists():
@@ -81,7 +79,7 @@ def test_a_crash_leaves_ours_or_what_was_there_and_no_draft_that_runs(tmp_path, 
         left = listing(tmp_path / str(steps))
         assert {p for p in left if left[p][0] != "folder"} == {
             p for p in before if before[p][0] != "folder"}
-        if done.returncode == 0:
+        if code == 0:
             break
         steps += 1
     assert steps >= 3

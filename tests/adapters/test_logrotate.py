@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import forks
 import pytest
 
 from policyd.adapters import decisionlog, logfiles, logprune, logrotate, repoindex
@@ -200,9 +201,9 @@ else:
 
 def killed_after(state: Path, steps: int, when: str, what: str = "rotate") -> bool:
     """Whether the child was killed; False when it had finished by then."""
-    done = subprocess.run([sys.executable, "-c", CHILD, state, str(steps), when, what])
-    assert done.returncode in (0, -signal.SIGKILL)
-    return done.returncode != 0
+    code = forks.run(CHILD, state, steps, when, what)
+    assert code in (0, -signal.SIGKILL)
+    return code != 0
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
