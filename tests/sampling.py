@@ -1,38 +1,38 @@
-"""Large tables of real pushes: an ordinary run tries every other row, POLICYD_LONG=1 all."""
+"""Large tables of pushes and histories: an ordinary run tries a third, POLICYD_LONG=1 all."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import pytest
 
 LONG = bool(os.environ.get("POLICYD_LONG"))
-_WAITS = pytest.mark.skipif(not LONG, reason="every other row of this table; POLICYD_LONG=1 runs "
-                                             "it")
-
-
-def every_other(rows: Mapping[str, object]) -> list[Any]:
-    """The rows as parameters by their titles; those in between are skipped, and counted as such."""
-    return [pytest.param(row, id=title, marks=[_WAITS] if number % 2 else [])
-            for number, (title, row) in enumerate(rows.items())]
-
+_WAITS = pytest.mark.skipif(not LONG, reason="two in three of a large table; POLICYD_LONG=1 runs "
+                                             "them")
 
 THINNED = frozenset({
-    "test_path_bypass", "test_path_encoding", "test_push_ref", "test_gate_pushes", "test_hook_env",
-    "test_gate_attacks", "test_record_cases", "test_cli_enroll", "test_cli_enrol_servers",
-    "test_identities"})
-"""Files whose tests of many parameters push for each of them."""
+    "test_answer_key_pushes", "test_ast_parse", "test_breakglass_pushes", "test_cli_check",
+    "test_cli_enroll", "test_cli_enrol_options", "test_cli_enrol_servers", "test_fail_mode",
+    "test_gate_attacks", "test_gate_pushes", "test_gate_repairs", "test_golden_pushes",
+    "test_hook_env", "test_hostile", "test_identities", "test_literal_overlap_pushes",
+    "test_merge_history", "test_merges_against_git", "test_messages", "test_path_bypass",
+    "test_path_encoding", "test_push_ref", "test_record_cases", "test_repairs"})
+"""Files whose tests of many parameters push, or make a history, for each of them."""
+CHEAP = frozenset({"test_a_message_has_its_form"})
+"""Tests in these files that only read."""
 
 
 def thin_out(items: Iterable[pytest.Item]) -> None:
-    """As `every_other`, for each test of these files that has more than three parameter sets."""
+    """Of each test of these files with its first three parameter sets and every third one on.
+
+    What is left out is skipped, and counted as such.
+    """
     met: Counter[str] = Counter()
     for item in items:
         name, _, parameters = item.nodeid.partition("[")
-        if parameters and item.path.stem in THINNED:
+        if parameters and item.path.stem in THINNED and name.rpartition("::")[2] not in CHEAP:
             met[name] += 1
-            if met[name] > 3 and met[name] % 2 == 0:
+            if met[name] > 3 and met[name] % 3:
                 item.add_marker(_WAITS)

@@ -27,7 +27,6 @@ from pathlib import Path
 
 import pytest
 from pushing import Entry, accepted, by_hand, made, reason, refused, unjudged
-from sampling import every_other
 from sites import MAIN, Site
 
 from policyd.adapters import repoindex
@@ -151,7 +150,7 @@ def code(site: Site) -> int:
     return int((site.folder / "code").read_text())
 
 
-@pytest.mark.parametrize("what", every_other({what: what for what in BROKEN}))
+@pytest.mark.parametrize("what", BROKEN)
 def test_what_is_broken_refuses_a_clean_push_and_is_named(counted, what):
     site, broken = counted, BROKEN[what]
     spec = two_commits(site)
@@ -330,7 +329,7 @@ IN_FORCE: dict[str, tuple[Callable[[Site], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", every_other({what: what for what in IN_FORCE}))
+@pytest.mark.parametrize("what", IN_FORCE)
 def test_a_policy_in_force_that_cannot_be_trusted_refuses_everything(counted, what):
     """C163"""
     site = counted

@@ -35,7 +35,6 @@ from records_made import (
     receipt,
     today,
 )
-from sampling import every_other
 from sites import MAIN, TEST, Site
 
 SOURCE = {"src/app.py": CODE}
@@ -70,7 +69,7 @@ WAITING = {
 }
 
 
-@pytest.mark.parametrize("row", every_other(WAITING))
+@pytest.mark.parametrize("row", WAITING.values(), ids=WAITING)
 def test_the_work_is_kept_on_a_branch_of_its_own(site, row):
     mended(site, Row(row.build, row.who, "main-ID", back=(), next="wait"))
 
@@ -119,7 +118,7 @@ MIXES = {
 }
 
 
-@pytest.mark.parametrize("row", every_other(MIXES))
+@pytest.mark.parametrize("row", MIXES.values(), ids=MIXES)
 def test_the_block_as_printed_ends_in_an_accepted_push(site, row):
     mended(site, row)
 
@@ -273,7 +272,7 @@ DONE = {
 }
 
 
-@pytest.mark.parametrize("done", every_other(DONE))
+@pytest.mark.parametrize("done", DONE.values(), ids=DONE)
 def test_doing_what_it_says_in_a_commit_on_top_is_enough(site, done):
     held = done.held(site)
     keep(site, {FREEZES: freezes(), **held})
