@@ -62,11 +62,11 @@ HOT_PATH_WITHOUT = {"yaml", "pathspec", "msgspec", "click", "rich", "asyncio", "
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One parsed source file; `place` is its path below the package, with slashes."""
+    """One parsed source file, as all its nodes; `place` is its path below the package."""
 
     package: Path
     place: str
-    tree: ast.Module
+    nodes: tuple[ast.AST, ...]
 
     @property
     def layer(self) -> str:
@@ -75,7 +75,7 @@ class Module:
 
     def imports(self) -> Iterator[tuple[int, str]]:
         """Line and absolute dotted name of everything imported, anywhere in the file."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 yield from ((node.lineno, alias.name) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -102,7 +102,8 @@ class Module:
 def modules(package: Path) -> list[Module]:
     files = sorted(package.rglob("*.py"))
     return [
-        Module(package, file.relative_to(package).as_posix(), ast.parse(file.read_bytes()))
+        Module(package, file.relative_to(package).as_posix(),
+               tuple(ast.walk(ast.parse(file.read_bytes()))))
         for file in files
     ]
 
@@ -159,8 +160,8 @@ def purity(module: Module) -> Iterator[tuple[int, str]]:
         library = name.split(".")[0]
         if name not in HARMLESS_NAMES and library in sys.stdlib_module_names - HARMLESS:
             yield line, f"{module.layer} is pure and may not import {library}"
-    dates = {"datetime", "date"} | renamed_dates(module.tree)
-    for node in ast.walk(module.tree):
+    dates = {"datetime", "date"} | renamed_dates(module)
+    for node in module.nodes:
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in WORLD_CALLS:
                 yield node.lineno, f"{module.layer} is pure and may not call {name}()"
@@ -169,10 +170,10 @@ def purity(module: Module) -> Iterator[tuple[int, str]]:
                     yield node.lineno, f"{module.layer} is pure and may not read {base}.{attr}"
 
 
-def renamed_dates(tree: ast.Module) -> set[str]:
+def renamed_dates(module: Module) -> set[str]:
     return {
         alias.asname
-        for node in ast.walk(tree)
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom) and node.module == "datetime"
         for alias in node.names
         if alias.asname
