@@ -10,6 +10,7 @@ from typing import Any
 from policyd.core.errors import CannotJudge
 from policyd.core.values import dataclass
 from policyd.core.witness import Replay, Row
+from policyd.replay import properties
 from policyd.replay.budget import Budget
 from policyd.replay.candidate import Candidate
 from policyd.replay.classify import Leaking, Seen, Shown, classified
@@ -21,6 +22,7 @@ from policyd.replay.oracle import Asked, Oracle
 from policyd.replay.pairs import Drawn, Pair, State, draw, renamed, tried
 from policyd.replay.plan import Words, asked_again, planned
 from policyd.replay.precompile import precompile
+from policyd.replay.properties import Proof
 from policyd.replay.steady import Steadiness, looked_at
 from policyd.replay.table import Row as TableRow
 from policyd.replay.table import Table
@@ -48,6 +50,8 @@ class Given:
     python: Interpreter | None = None
     site: Path | None = None
     mode: Mode = Mode.WARM
+    proof: Proof | None = None
+    """The property job, where there is a site for it."""
     vacuous: Mapping[str, float] | None = None
     """Share of vacuous pairs of a row when it was admitted."""
 
@@ -68,8 +72,16 @@ def run(given: Given, budget: Budget, log: Log | None = None) -> Replay:
     for one in fares:
         for pair in one.broken:
             tell(_break(one, pair))
+    proven = None
+    if given.proof is not None:
+        budget.works_on("the properties")
+        proven = properties.run(given.proof, python=given.python, mode=given.mode)
+        tell({"event": "properties", "passed": proven.passed, "failed": list(proven.failed),
+              "wrong": proven.wrong, "evidence": "none where it passes: the candidate shares "
+                                                 "its process"})
+        budget.did(1)
     digest = sha256("\n".join(told).encode("utf-8", "backslashreplace")).hexdigest()
-    return Replay(given.key, given.seed.hex(), rows, digest, seconds=budget.spent)
+    return Replay(given.key, given.seed.hex(), rows, digest, proven, seconds=budget.spent)
 
 
 def again(given: Given, row: TableRow, index: int, budget: Budget) -> Pair | None:

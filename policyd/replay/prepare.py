@@ -18,7 +18,7 @@ from policyd.core.errors import CannotJudge
 from policyd.core.policy import Places, Replaying
 from policyd.core.trees import TREE, Entry, Trees, is_tree, split
 from policyd.core.values import dataclass
-from policyd.replay import oracle, table, tree
+from policyd.replay import oracle, properties, table, tree
 from policyd.replay.execute import Mode
 from policyd.replay.interpreter import Interpreter
 from policyd.replay.job import Given
@@ -78,7 +78,7 @@ def trial(repo: PushedRepo, trees: Trees, sides: Sides, options: Replaying, plac
     `always`: also where no root differs. Raises CannotJudge where the base's records or the
     site are not in order.
     """
-    there = table.load(repo, sides.base_tree, places, today)
+    there = table.load(repo, sides.base_tree, places, today) or _without(trees, sides, options)
     if there is None:
         return None
     before, after = (_roots(trees, one, there.roots)
@@ -93,7 +93,8 @@ def trial(repo: PushedRepo, trees: Trees, sides: Sides, options: Replaying, plac
         seed = hmac.digest(secret, said, "sha256")[:16]
     else:
         seed = sha256(f"{SEED_RULE} {options.seed}".encode()).digest()[:16]
-    oracles = [_entry(trees, sides.base_tree, path) for path in there.paths]
+    proving = () if options.site is None else properties.paths(places)
+    oracles = [_entry(trees, sides.base_tree, path) for path in (*there.paths, *proving)]
     freezes = [[row.id, row.freeze.reruns, row.freeze.pass_needed] for row in there.rows
                if row.freeze is not None]
     key = sha256(json.dumps([
@@ -102,6 +103,13 @@ def trial(repo: PushedRepo, trees: Trees, sides: Sides, options: Replaying, plac
     return there, Trial(key, seed.hex(), options, places, today, sides.base, sides.candidate,
                         sides.base_tree.hex(), sides.candidate_tree.hex(), there.sha, harness,
                         site)
+
+
+def _without(trees: Trees, sides: Sides, options: Replaying) -> Table | None:
+    """A table without rows, where the base has properties and a site to run them with."""
+    if options.site is None or not _entry(trees, sides.base_tree, properties.FOLDER):
+        return None
+    return Table((), table.ROOTS, (), "")
 
 
 def _version(options: Replaying) -> str:
@@ -129,7 +137,7 @@ def _entry(trees: Trees, tree: bytes, path: str) -> str:
 def harness_sha() -> str:
     """SHA-256 of the code that draws, runs and reads outcomes."""
     total = sha256()
-    for file in (*HARNESS, *oracle.DRIVERS):
+    for file in (*HARNESS, *oracle.DRIVERS, properties.DRIVER):
         total.update(file.read_bytes())
     return total.hexdigest()
 
@@ -194,6 +202,11 @@ def written(repo: PushedRepo, trees: Trees, there: Table, one: Trial, place: Pat
     sources = place / "sources.json"
     sources.write_text(json.dumps(changed_sources(repo, trees, there.roots, base, candidate)))
     (place / "breaks.json").write_text(json.dumps(dict(kept)))
+    if one.options.site is not None:
+        proof = properties.laid(repo, base, place / "candidate", there.roots, one.places,
+                                Path(one.options.site), one.today.isoformat(),
+                                place / "properties")
+        (place / "receipts.json").write_text(json.dumps(None if proof is None else proof.receipts))
     return given(there, one, place)
 
 
@@ -203,9 +216,12 @@ def given(there: Table, one: Trial, place: Path) -> Given:
             for row, draws in json.loads((place / "breaks.json").read_text()).items()}
     mode = Mode.NONE if one.options.sandbox == "none" else Mode.WARM
     site = None if one.options.site is None else Path(one.options.site)
+    receipts = None if site is None else json.loads((place / "receipts.json").read_text())
+    proof = None if site is None or receipts is None else properties.Proof(
+        place / "properties", there.roots, site, receipts, one.today.isoformat())
     return Given(one.key, bytes.fromhex(one.seed), there, place / "oracle", place / "candidate",
                  tuple(json.loads((place / "sources.json").read_text())), kept,
-                 interpreter(one.options), site, mode)
+                 interpreter(one.options), site, mode, proof=proof)
 
 
 def _asked(draw: Mapping[str, Any]) -> Asked:
