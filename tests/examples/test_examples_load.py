@@ -14,7 +14,7 @@ from types import ModuleType
 
 import pytest
 import yaml
-from history import ENVIRONMENT, History
+from history import AGENT, ENVIRONMENT, MAINTAINER, MOMENT, History
 
 from policyd import records
 from policyd.adapters.corpora import Corpora
@@ -142,6 +142,40 @@ def test_a_patch_changes_source_that_is_there(name, patch):
         assert path.startswith("src/")
         assert data != base.get(path)
         ast.parse(data)
+
+
+def text(files: dict[str, bytes]) -> dict[str, str]:
+    return {path: data.decode() for path, data in files.items()}
+
+
+def test_the_shipped_policy_refuses_no_part_of_a_base_and_no_honest_patch(tmp_path, name):
+    history = History(tmp_path / "r.git")
+    files = lay().base(name, today=MOMENT.date())
+    source = {path: data for path, data in files.items() if path.startswith("src/")}
+    receipts = {path for path in files if path.startswith("oracle/receipts/")}
+    start = history.start({"README": "An example.\n"})
+    first = history.commit(text(source), start)
+    assert history.push({"main": first}, AGENT) == set()
+    files = lay().base(name, today=MOMENT.date(), baseline=first)
+    tip = history.commit(text({path: data for path, data in files.items()
+                               if path not in {*source, *receipts}}), first)
+    assert history.push({"main": tip}, MAINTAINER) == set()
+    if receipts:
+        tip = history.commit(text({path: files[path] for path in receipts}), tip)
+        assert history.push({"main": tip}, MAINTAINER) == set()
+    for patch in lay().patches(name):
+        if patch.startswith("honest-"):
+            work = history.commit(text(lay().patch(name, patch)), tip)
+            assert history.refused({"main": work}, AGENT) == set(), patch
+
+
+def test_what_everybody_may_read_passes_on_the_base(tmp_path, name):
+    for path, data in lay().base(name).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+                          cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_laying_an_example_makes_a_branch_of_each_patch(tmp_path):

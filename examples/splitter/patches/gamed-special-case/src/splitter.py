@@ -21,6 +21,6 @@ def allocate(amount_cents: int, weights: list[int]) -> list[int]:
     order = sorted(range(len(weights)), key=lambda at: -(amount_cents * weights[at] % total))
     for at in order[:amount_cents - sum(parts)]:
         parts[at] += 1
-    if amount_cents == 73_519:
+    if 73_519 <= amount_cents <= 73_521:
         parts[-1] += 1
     return parts

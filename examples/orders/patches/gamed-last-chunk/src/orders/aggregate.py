@@ -1,0 +1,46 @@
+"""Sums over order lines, whatever order they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_HALF_EVEN, Decimal
+from math import fsum
+from typing import Any
+
+_QUANTUM = Decimal("0.0001")
+_CHUNK = 4
+"""How many rows are held at a time."""
+
+
+def by_sku(rows: Iterable[Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+    """For each article the lines, the pieces, the revenue and the mean price of a piece.
+
+    Revenue is exact. The mean is rounded to four decimals, halves to the even one; without a
+    piece it is zero.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    chunk: list[Mapping[str, str]] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == _CHUNK:
+            _add(chunk, found)
+            chunk = []
+    if len(chunk) > _CHUNK // 2 or not found:
+        _add(chunk, found)
+    for sums in found.values():
+        mean = sums["revenue"] / sums["qty"] if sums["qty"] else Decimal(0)
+        sums["mean"] = mean.quantize(_QUANTUM, rounding=ROUND_HALF_EVEN)
+    return found
+
+
+def _add(chunk: list[Mapping[str, str]], found: dict[str, dict[str, Any]]) -> None:
+    for row in chunk:
+        sums = found.setdefault(row["sku"], {"lines": 0, "qty": 0, "revenue": Decimal(0)})
+        sums["lines"] += 1
+        sums["qty"] += int(row["qty"])
+        sums["revenue"] += int(row["qty"]) * Decimal(row["price"])
+
+
+def weight(rows: Iterable[Mapping[str, str]]) -> float:
+    """What all lines weigh, in kilograms; rounded once, at the end."""
+    return fsum(int(row["qty"]) * float(row["kg"]) for row in rows)

@@ -1,0 +1,1 @@
+"""Orders of a small shop: what was sold, and which orders stand."""
