@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import midnight
+import relations
 
 START = {
     "README": "A small shop.\n",
@@ -184,6 +185,10 @@ def repair(stage: Stage) -> None:
         raise TourFailed("the printed commands did not lead to an accepted push")
 
 
+def witness(stage: Stage) -> None:
+    relations.show(stage, say, chapter)
+
+
 def calendar(stage: Stage) -> None:
     """From here on hook and daemon live at a pretended time."""
     settings = stage.home / "policyd.yaml"
@@ -207,7 +212,7 @@ def main() -> int:
         try:
             prepare(stage)
             for step in (source_alone, code_with_its_oracle, split_over_commits, parked_first,
-                         oracle_alone, pasted_literal, repair, calendar, verify):
+                         oracle_alone, pasted_literal, repair, witness, calendar, verify):
                 step(stage)
         except TourFailed as failed:
             say(f"\nthe tour stops here: {failed}")

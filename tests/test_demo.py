@@ -18,9 +18,11 @@ def test_the_tour_shows_every_refusal_and_ends_well():
                     "  => refused", "  => refused", "  => accepted", "  => refused",
                     "  => refused", "  => accepted",
                     "  => accepted", "  => accepted", "  => refused", "  => accepted",
+                    "  => accepted", "  => accepted", "  => refused", "  => accepted",
                     "  => accepted"]
     assert "CLOSED" in done.stdout
     assert "  gate.closed " in done.stdout
     assert "  gate.opened " in done.stdout
-    for rule in ("separate-authorship", "protected-writers", "literal-overlap", "gate-open"):
+    for rule in ("separate-authorship", "protected-writers", "literal-overlap", "relations-hold",
+                 "gate-open"):
         assert f"policyd: {rule}: " in done.stdout

@@ -34,12 +34,18 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:  # noqa: ARG
         if replay.undecided:
             yield _undecided(update, replay)
         for row in replay.refusing:
-            yield _finding(update, replay, row)
+            yield _finding(update, replay, row, _names(given))
         if replay.properties is not None and replay.properties.refuses:
             yield _properties(update, replay.properties)
 
 
-def _finding(update: Update, replay: Replay, row: Row) -> Finding:
+def _names(given: Situation) -> str:
+    """Who may change a relation, as far as a line has room."""
+    named = [name for name in given.members.get("maintainers", ()) if "*" not in name]
+    return " or ".join(named[:2]) or "a maintainer"
+
+
+def _finding(update: Update, replay: Replay, row: Row, names: str) -> Finding:
     words: tuple[str, ...] = (
         f"repair {_function(row)} for all inputs, commit on top, push.",
         "a branch for this one input does not help: each tree is tried",
@@ -50,6 +56,8 @@ def _finding(update: Update, replay: Replay, row: Row) -> Finding:
     elif row.cause is Cause.FLICKERS:
         words = (f"take the clock, chance and hash order out of {_function(row)}, or",
                  "make it an argument; commit on top, push. No rerun helps.")
+    words = (*words, f"ask the witness: git push origin HEAD:refs/check/{update.branch}",
+             f"rule meant to change? first a push of {names}: policy row {row.id}")
     return Finding(
         ref=update.ref, says=f"{row.id} {_how(row)}, {row.entry}",
         scene=_scene(row, replay), places=_places(row),
