@@ -3,6 +3,7 @@
     python bench/replay.py forgery              # what each attack comes to, strictly and warm
     python bench/replay.py speed [--count 576]  # against one `python -c` for each pair
     python bench/replay.py repeats [--count 100]
+    python bench/replay.py job [--count 5]      # 6 relations of the splitter, 48 draws each
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -25,12 +28,17 @@ import forgeries
 from test_forgery import children, fingerprint
 
 from policyd.adapters.gitrepo import PushedRepo
-from policyd.replay import wire
+from policyd.core.policy import Places, Replaying
+from policyd.core.trees import Trees
+from policyd.replay import job, prepare, wire
+from policyd.replay.budget import Budget
 from policyd.replay.execute import Call, Executor, Limits, Mode
 from policyd.replay.outcome import digest
 from policyd.replay.precompile import precompile
+from policyd.replay.prepare import Sides
 from policyd.replay.tree import candidate
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
 ALLOCATE = """
 def allocate(total, weights):
     whole = sum(weights)
@@ -75,7 +83,7 @@ def _package(folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["forgery", "speed", "repeats"])
+    parser.add_argument("what", choices=["forgery", "speed", "repeats", "job"])
     parser.add_argument("--count", type=int)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="replay-bench-") as folder:
@@ -86,6 +94,8 @@ def main() -> None:
             forgery(tree)
         elif asked.what == "speed":
             speed(tree, asked.count or 576)
+        elif asked.what == "job":
+            jobs(Path(folder), asked.count or 5)
         else:
             repeats(tree, asked.count or 100)
 
@@ -192,6 +202,36 @@ def repeats(tree: Path, count: int) -> None:
                          for calls in (plain, hashed)]
             told = [", ".join(sorted(one)) for one in found]
             print(f"| {seed} | {mode.value} | {times} | {told[0]} | {told[1]} |")
+
+
+SIX = ("MR01", "MR02", "MR03", "MR04", "MR04-quota", "MR05")
+
+
+def jobs(folder: Path, count: int) -> None:
+    """Whole jobs of the shipped splitter: drawing, running, comparing, all in one process."""
+    laid = folder / "splitter"
+    subprocess.run([sys.executable, str(EXAMPLES / "lay.py"), "splitter", str(laid)], check=True)
+    repo = PushedRepo(str(laid / ".git"))
+    trees = Trees(repo.tree)
+    print("| candidate | seconds, median (least to most) | refuses | digests |\n|---|---|---|---|")
+    for branch in ("honest-heap", "gamed-hard-coded", "gamed-remembers"):
+        ids = [str(repo.resolve(f"refs/heads/{name}")[1]) for name in ("main", branch)]
+        base, tip = (repo.header(bytes.fromhex(one))[0] for one in ids)
+        found = prepare.trial(repo, trees, Sides(ids[0], base, ids[1], tip), Replaying(), Places(),
+                              date.today(), b"bench")
+        assert found is not None
+        six = replace(found[0], rows=tuple(row for row in found[0].rows if row.id in SIX))
+        took, digests, refuses = [], set(), ""
+        for number in range(count):
+            place = folder / f"{branch}-{number}"
+            place.mkdir(mode=0o755)
+            given = replace(prepare.written(repo, trees, six, found[1], place, {}), sources=())
+            came = job.run(given, Budget(600.0))
+            took.append(came.seconds)
+            digests.add(came.digest)
+            refuses = ", ".join(row.id for row in came.refusing) or "-"
+        print(f"| {branch} | {median(took):.2f} ({min(took):.2f} to {max(took):.2f}) | {refuses} | "
+              f"{len(digests)} |")
 
 
 if __name__ == "__main__":
