@@ -115,7 +115,7 @@ class _Row:
     """One function of an oracle, and what its draws have in common."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
-        self._folders = [os.path.join(_TREE, folder) for folder in setup["path"]]
+        self._folders = [os.path.normpath(os.path.join(_TREE, folder)) for folder in setup["path"]]
         self._module, self._function = setup["module"], setup["function"]
         self._seed, self._relation = setup["seed"], setup["relation"]
         self._files = [(lease, path, _reader(path)) for lease, path in setup["files"]]
@@ -130,9 +130,11 @@ class _Row:
     def answer(self, draw: draws.Draw, ask: Callable[..., list[Any]], *more: Any) -> list[Any]:
         """What the function says to one draw, whatever it does."""
         path, modules = list(sys.path), set(sys.modules)
-        sys.path[:0] = self._folders
+        sys.path[:] = [*(folder for folder in path if folder != _HERE), *self._folders]
         try:
-            return ask(self._function, self._loaded(), draw, *more)
+            function = self._loaded()
+            _settle(draw)
+            return ask(self._function, function, draw, *more)
         except draws.Rejected as error:
             return ["rejected", _line(_text(error))]
         except _Unfit as error:
@@ -147,11 +149,12 @@ class _Row:
 
     def _loaded(self) -> Any:
         """The function, of a module that nobody has touched."""
-        name = self._module
         if self._code is None:
             self._code = self._found()
         path, code = self._code
-        name = f"_oracle_{name}" if name in sys.modules else name
+        name = self._module
+        if name in sys.modules or name in sys.stdlib_module_names:
+            name = f"_oracle_{name}"
         spec = _importing_files.spec_from_file_location(name, path)
         module = _importing.module_from_spec(spec)
         sys.modules[name] = module
@@ -170,9 +173,9 @@ class _Row:
         raise _Unfit(f"there is no {self._module}.py in {folders or 'no folder'}")
 
     def _is_ours(self, module: Any) -> bool:
-        path = getattr(module, "__file__", None)
-        return type(path) is str and any(path.startswith(folder + os.sep)
-                                         for folder in self._folders)
+        places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+        return any(type(place) is str and place.startswith(folder + os.sep)
+                   for place in places for folder in self._folders)
 
 
 def _reader(path: str) -> Callable[[], bytes]:
@@ -181,6 +184,14 @@ def _reader(path: str) -> Callable[[], bytes]:
             return file.read()
 
     return read
+
+
+def _settle(draw: draws.Draw) -> None:
+    """What the standard library would keep from one draw to the next."""
+    if "decimal" in sys.modules:
+        sys.modules["decimal"].setcontext(sys.modules["decimal"].Context())
+    if "random" in sys.modules:  # an oracle should not, but then at least the same again
+        sys.modules["random"].seed(draw.integer(0, 2**128, stream="random"))
 
 
 class _Unfit(Exception):
@@ -195,15 +206,7 @@ class _Copy:
 
     def of(self, value: Any, depth: int, in_key: bool = False) -> Any:
         kind = type(value)
-        self._left -= 2
-        if kind is str:
-            self._left -= len(value) * (1 if value.isascii() else 6)
-        elif kind is bytes or kind is bytearray:
-            self._left -= 2 * len(value)
-        elif kind is int:
-            self._left -= value.bit_length() // 4
-        elif kind is float:
-            self._left -= 20
+        self._left -= _size(value, kind)
         if self._left < 0:
             raise _Unfit(f"more than {MAX_SIZE} bytes")
         if depth > MAX_DEPTH:
@@ -222,6 +225,15 @@ class _Copy:
         if value is not None and kind not in (bool, int, float, str, bytes):
             _refuse_odd(value, kind)
         return value
+
+
+def _size(value: Any, kind: type) -> int:
+    """Of the encoding, roughly and without what is inside."""
+    if kind is str:
+        return 2 + len(value) * (1 if value.isascii() else 6)
+    if kind is bytes or kind is bytearray:
+        return 12 + 2 * len(value)
+    return 2 + value.bit_length() // 4 if kind is int else 20 if kind is float else 4
 
 
 def _copied(value: Any) -> Any:

@@ -65,7 +65,7 @@ class Draw:
         self.used_output = False
         self._root = sha256(_fields(seed, relation.encode("utf-8", "surrogatepass")))
         self._stream = stream
-        self._words = list(words) if kind in ("documented", "dictionary") else []
+        self._words = self._ordered(words) if kind in ("documented", "dictionary") else []
         self._files = files
         self._follow = None if follow is None else iter(follow)
         self._known = known
@@ -109,8 +109,8 @@ class Draw:
         """From low to high, both included; in half of the draws one of `often` that is."""
         if low > high:
             raise ValueError(f"no integer lies from {low} to {high}")
-        return self._number(low, high, lambda word: word if type(word) is int else None,
-                            often, stream)
+        return self._number(low, high, lambda word: word if type(word) is int else None, often,
+                            stream)
 
     def decimal(self, low: int | str, high: int | str, places: int) -> str:
         """A number as text, such as "12.50": `places` digits behind the point, bounds included.
@@ -261,7 +261,7 @@ class Draw:
     def _turn(self, count: int, turn: int, *place: str) -> int:
         """One of 0..count-1: each once in `count` turns, which places order differently."""
         block, at = divmod(turn, count)
-        number = int.from_bytes(self._digest("block", str(count), str(block), *place), "big")
+        number = int.from_bytes(self._digest("block", str(block), *place), "big")
         number, start = divmod(number, count)
         step = number % count or 1
         while gcd(step, count) != 1:
@@ -322,21 +322,23 @@ class Draw:
         """The choice that the first unused word that fits is, and use that word up."""
         if not self._words or self._is_left(here):
             return None
-        used = _used(self._words, fit, _DEPTH)
-        if used is None:
-            return None
-        self._words[:] = used[1]
-        return used[0]
+        found, self._words[:] = _used(self._words, fit, _DEPTH) or (None, self._words)
+        return found
 
     def _is_left(self, here: str) -> bool:
         """Whether a primitive stays random though a word may fit: one in four."""
         return not self._certain and self._uniform(4, "left", self._stream, here) == 0
 
+    def _ordered(self, words: Sequence[Any]) -> list[Any]:
+        """In half of the dictionary draws in another order: a condition has its own."""
+        if self.kind == "dictionary" and self._turn(2, self.index, "words"):
+            return [words[at] for at in self.permutation(len(words), "words")]
+        return list(words)
+
     def _off(self, word: int) -> int:
         """A number, or in one of four dictionary draws its neighbour: for `>` and `<`."""
-        if self.kind != "dictionary":
-            return word
-        return word + (0, 0, 0, 1, 0, 0, 0, -1)[self._turn(8, self.index, "off")]
+        off = (0, 0, 0, 1, 0, 0, 0, -1)[self._turn(8, self.index, "off")]
+        return word + off if self.kind == "dictionary" else word
 
 
 def _fields(*fields: bytes) -> bytes:

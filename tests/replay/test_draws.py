@@ -147,10 +147,12 @@ def test_no_permutation_leaves_all_where_it_was(n):
     assert draw().permutation(0, "P") == []
 
 
-def test_all_other_permutations_come_as_often():
-    found = Counter(tuple(draw(index).permutation(4, "P")) for index in range(4600))
-    assert len(found) == 23
-    assert 140 < min(found.values()) <= max(found.values()) < 260
+@pytest.mark.parametrize(("n", "others"), [(4, 23), (6, 719)])
+def test_all_other_permutations_come_as_often(n, others):
+    found = Counter(tuple(draw(index).permutation(n, "P")) for index in range(10 * others))
+    assert len(found) <= others
+    assert max(found.values()) < 10 + 5 * 10**0.5
+    assert len(found) > 0.99 * others
 
 
 def test_a_split_leaves_nothing_out_and_no_part_empty():
@@ -246,13 +248,30 @@ def test_a_small_range_is_gone_through_and_a_large_one_by_strata():
 
 
 def test_items_of_a_list_are_strata_too_and_its_length_moves_nothing_behind_it():
-    def pair(one):
-        return one.items(lambda: one.integer(0, 9), 3, 6), one.integer(0, 9)
+    def listed(one):
+        one.boolean()
+        items = one.items(lambda: (one.integer(0, 9), one.boolean() and one.boolean()), 3, 6)
+        return items[2][0], one.integer(0, 9), len(items)
 
-    drawn = [pair(draw(index)) for index in range(40)]
+    drawn = [listed(draw(index)) for index in range(40)]
     for block in range(0, 40, 10):
-        assert {items[2] for items, _ in drawn[block : block + 10]} == set(range(10))
-        assert {behind for _, behind in drawn[block : block + 10]} == set(range(10))
+        for at in (0, 1):
+            assert {one[at] for one in drawn[block : block + 10]} == set(range(10))
+    assert {one[-1] for one in drawn} == {3, 4, 5, 6}
+
+
+def test_strata_come_in_orders_of_their_own():
+    def steps(start, one):
+        values = [draw(index, relation=one).integer(0, 6) for index in range(start, start + 7)]
+        return {(other - value) % 7 for value, other in pairwise(values)}
+
+    assert len({tuple(steps(start, one)) for start in (0, 7, 14) for one in "abcd"}) > 2
+
+
+def test_a_large_range_has_all_its_digits():
+    drawn = [draw(index).integer(0, 2**200 - 1) for index in range(300)]
+    assert len({value % 2**32 for value in drawn}) == 300
+    assert even(Counter(value >> 64 & 3 for value in drawn), 4, 300)
 
 
 def test_values_that_come_often_are_every_other_draw():
@@ -261,6 +280,10 @@ def test_values_that_come_often_are_every_other_draw():
     assert all((one in often) != (other in often)
                for one, other in zip(drawn[::2], drawn[1::2], strict=True))
     assert set(often) & set(drawn) == set(often[:-1])
+    pairs = {tuple(value in often for value in (one.integer(0, 10**6, often=often),
+                                                one.integer(0, 10**6, often=often)))
+             for one in map(draw, range(24))}
+    assert len(pairs) == 4
     rest = [value for value in drawn if value not in often][:16]
     assert sorted(value * 16 // (10**6 + 1) for value in rest) == list(range(16))
 
@@ -355,6 +378,9 @@ def test_a_word_is_used_once():
         one = draw(index, kind="documented", words=[5, 6])
         assert [one.integer(0, 10**9) for _ in range(2)] == [5, 6]
         assert one.integer(0, 10**9) > 6
+        one = draw(index, kind="documented", words=[{"a": 5, "b": [6]}, 7])
+        assert [one.integer(0, 10**9) for _ in range(3)] == [7, 5, 6]
+        assert one.integer(0, 10**9) > 7
 
 
 def test_rows_nested_lists_and_tuples_are_built_of_their_parts():
@@ -380,6 +406,19 @@ def test_a_dictionary_draw_mixes_words_with_random_values():
     assert 150 < 800 - exact - near < 250
 
 
+def test_a_dictionary_draw_takes_a_list_whole_or_not_at_all():
+    drawn = []
+    for index in range(400):
+        one = draw(index, kind="dictionary", words=[[11, 22, 33, 44, 55]])
+        drawn.append(one.items(lambda one=one: one.integer(0, 99), 0, 9))
+    whole = sum(items == [11, 22, 33, 44, 55] for items in drawn)
+    near = sum(items in ([12, 23, 34, 45, 56], [10, 21, 32, 43, 54]) for items in drawn)
+    assert 190 < whole < 260
+    assert 50 < near < 100
+    assert not any(len({11, 22, 33, 44, 55}.intersection(items)) > 3 for items in drawn
+                   if items != [11, 22, 33, 44, 55])
+
+
 def test_in_a_dictionary_draw_a_constant_reaches_each_argument():
     second = 0
     for index in range(200):
@@ -401,9 +440,10 @@ def two(one):
 def test_planted_cases_are_found_with_their_constants_and_not_without():
     """A candidate that is wrong for one input of 10**12: what 1,000 random draws never see."""
     cases = planted(20)
-    needed = [next(index for index in range(48)
-                   if two(draw(index, kind="dictionary", words=case)) == case) for case in cases]
-    assert max(needed) < 16
+    needed = [[next(index for index in range(48) if case == two(
+                   draw(index, relation=f"R{number}", kind="dictionary", words=words)))
+               for words in (case, case[::-1], [*case, 5])] for number, case in enumerate(cases)]
+    assert max(map(max, needed)) < 20
     blind = {two(draw(index)) for index in range(1000)}
     assert not blind & set(cases)
 
@@ -452,6 +492,13 @@ def test_no_choices_make_the_simplest_input():
     assert made(splits, 1, follow=[2]) == "no weight at all"
     assert made(splits, 1, follow=[2, 0, 1]) == [0, [0, 1, 0]]
     assert made(splits, 0, follow=[2, 3, 4, 5, 1, 9]) == [9, [3, 0, 5]]
+
+
+def test_choices_are_what_was_chosen_of_how_many():
+    one = draw(2, kind="documented", words=[[-2, 3], "south", "ba", "0.07"])
+    assert [one.items(lambda: one.integer(-5, 9), 1, 4), one.choice(NAMES), one.text("ab", 0, 3),
+            one.decimal(0, 1, 2)] == [[-2, 3], "south", "ba", "0.07"]
+    assert one.choices == [1, 4, 5, 1, 2, 1, 0, 7]
 
 
 def test_a_choice_too_many_counts_from_the_first_again():
