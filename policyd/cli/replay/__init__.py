@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from policyd.cli.replay import again, jobs, run
+from policyd.cli.replay import admit, again, jobs, run
 
 
 @click.group("replay")
@@ -13,6 +13,7 @@ def command() -> None:
 
 
 command.add_command(run.command)
+command.add_command(admit.command)
 command.add_command(again.command)
 command.add_command(jobs.command)
 command.add_command(jobs.work)
