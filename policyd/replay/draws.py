@@ -20,12 +20,10 @@ if TYPE_CHECKING:  # importing typing costs as much as a row's draws
     from typing import Any, NoReturn
 
 KINDS = ("domain", "boundary", "corpus", "documented", "dictionary")
-_MOST_STRATA = 32
-_STRATA = 16
-"""Of a range that holds more than `_MOST_STRATA` values; a smaller one has one for each."""
+_MOST_STRATA, _STRATA = 32, 16
+"""A range of at most so many values has a stratum for each; a larger one has the second."""
 _REDRAWS = 64
-_DEPTH = 4
-"""How far words are taken apart."""
+_DEPTH = 4  # to which words are taken apart
 _NUMBER = re.compile(r"(-?)([0-9]{1,99})(?:\.(?=[0-9])([0-9]{0,99}?)0*)?\Z")
 
 
@@ -50,7 +48,8 @@ class Draw:
     A primitive with a stream of its own (`stream="k"`), a permutation and a split are the same in
     each function of a draw that asks for them by the same name; they are no choices.
 
-    `words` belong together; `files` are triples: the id of a lease or "", a name, what reads it.
+    `words` belong together, and are the generator's alone: seed, relation, index, kind and choices
+    say all of a draw. `files` are triples: the id of a lease or "", a name, what reads it.
     """
 
     def __init__(self, seed: bytes, relation: str, *, index: int, kind: str = "domain",
@@ -65,7 +64,8 @@ class Draw:
         self.used_output = False
         self._root = sha256(_fields(seed, relation.encode("utf-8", "surrogatepass")))
         self._stream = stream
-        self._words = self._ordered(words) if kind in ("documented", "dictionary") else []
+        is_worded = stream == "input" and kind in ("documented", "dictionary")
+        self._words = self._ordered(words) if is_worded else []
         self._files = files
         self._follow = None if follow is None else iter(follow)
         self._known = known

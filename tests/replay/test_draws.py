@@ -398,6 +398,15 @@ def test_rows_nested_lists_and_tuples_are_built_of_their_parts():
     assert words == [[list(one) for one in rows]], "words are the caller's"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_are_the_generators_alone(kind):
+    """A draw is made again from its choices, where its words are gone."""
+    with_words, without = (draw(9, kind=kind, words=words, stream="change", known=[[1], 2])
+                           for words in ([5, [6]], []))
+    assert [with_words.integer(0, 10**6), with_words.items(lambda: with_words.boolean(), 0, 3)] == [
+        without.integer(0, 10**6), without.items(lambda: without.boolean(), 0, 3)]
+
+
 def test_a_dictionary_draw_mixes_words_with_random_values():
     drawn = [draw(index, kind="dictionary", words=[5000]).integer(0, 10**6) for index in range(800)]
     exact, near = drawn.count(5000), drawn.count(4999) + drawn.count(5001)
