@@ -229,8 +229,15 @@ def _bench(site: Site, key: str) -> Bench:
     """Where relations are replayed, and for how long this push may wait for it."""
     waits = site.active.settings.replay
     return Bench(site.state, key, waits.of(site.given), waits.at_once,
-                 lambda line: _tell(f"policyd: {line}\n", site.given),
+                 lambda line: _tell(_going_on(line), site.given),
                  {"repository": site.repository})
+
+
+def _going_on(line: str) -> str:
+    """A line to a pusher who waits."""
+    from policyd.core import render
+
+    return "\n".join(render.wrapped(f"policyd: {render.printable(line)}", "  ")) + "\n"
 
 
 def _place(site: Site, key: str) -> str:

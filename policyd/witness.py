@@ -6,9 +6,10 @@ Imported only where a policy asks for it, and never before every other rule has 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from policyd.adapters import clock, replayfiles
 from policyd.adapters.gitrepo import Missing, PushedRepo
@@ -27,6 +28,11 @@ from policyd.replay.table import Table
 from policyd.rules import BY_ID
 
 RULE = "relations-hold"
+
+ANEW = 300.0
+"""Seconds after which a tree that could not be replayed is tried again, if it is pushed again."""
+_EVERY = 2.0
+"""Seconds between two lines to a push that waits for another one's replay."""
 
 
 class Witness:
@@ -83,37 +89,99 @@ class Witness:
             return None
         there, trial = found
         if trial.key not in self._done:
-            known = replayfiles.verdict(bench.state, bench.key, trial.key)
-            self._done[trial.key] = known or self._run(policy, there, trial, update)
+            known = _known(bench.state, bench.key, trial.key)
+            self._done[trial.key] = known or self._decided(policy, there, trial, update)
         return replace(self._done[trial.key], lenient=policy.replay.hysteresis == "warn")
 
     def _tree(self, commit: str) -> bytes:
         return self._repo.header(bytes.fromhex(commit))[0]
 
-    def _run(self, policy: Policy, there: Table, trial: Trial, update: Update) -> Replay:
+    def _decided(self, policy: Policy, there: Table, trial: Trial, update: Update) -> Replay:
+        """By this process or by another one that works on the same key. Raises CannotJudge."""
         bench = self._bench
         trial = replace(trial, about={**(bench.about or {}), "ref": update.ref})
+        if policy.replay.when == "ahead":
+            self._queue(there, trial)
+            raise TryAgain("this tree was not replayed ahead; the witness begins now, push again "
+                           "in a minute")
+        with replayfiles.alone(bench.state, trial.key, self._waits("the same tree")) as mine:
+            if (known := _known(bench.state, bench.key, trial.key)) is not None:
+                return known
+            if not mine:
+                raise TryAgain("another process replays this tree, for longer than this push may "
+                               "wait; push again in a minute")
+            return self._run(policy, there, trial)
+
+    def _run(self, policy: Policy, there: Table, trial: Trial) -> Replay:
+        bench = self._bench
         with replayfiles.workplace(bench.state) as place:
             given = prepare.written(self._repo, self._trees, there, trial, place,
                                     replayfiles.breaks(bench.state, bench.key))
-            if policy.replay.when == "ahead":
-                replayfiles.queue(bench.state, trial.key, place, Queued(
-                    bench.key, self._repo.git_dir, trial))
-                raise TryAgain("this tree was not replayed ahead; the witness begins now, push "
-                               "again in a minute")
-            left = min(self._deadline - time.monotonic(), policy.replay.seconds)
-            budget = Budget(max(left, 0.0), bench.progress)
-            try:
-                with replayfiles.turn(bench.state, bench.at_once, lambda: budget.left):
-                    return run(bench.state, bench.key, there, trial, given, budget)
-            except OutOfTime as error:
-                if policy.replay.seconds <= left:
-                    raise
-                replayfiles.queue(bench.state, trial.key, place, Queued(
-                    bench.key, self._repo.git_dir, trial))
-                raise TryAgain(
-                    f"the replay takes longer than this push may wait and is queued; push again "
-                    f"in about {max(5, round(error.seconds)):.0f} s") from error
+            with replayfiles.turn(bench.state, bench.at_once, self._waits("its turn")) as mine:
+                if not mine:
+                    self._hand_over(trial, place)
+                    raise TryAgain("too many replays run at the moment; this one is queued, push "
+                                   "again in a minute")
+                budget = Budget(min(self._left(), policy.replay.seconds), bench.progress)
+                try:
+                    found = run(bench.state, bench.key, there, trial, given, budget)
+                except OutOfTime as error:
+                    self._hand_over(trial, place)
+                    raise TryAgain(
+                        "the replay takes longer than this push may wait and is queued; push "
+                        f"again in about {max(5, round(error.seconds)):.0f} s") from error
+        replayfiles.done(bench.state, trial.key)  # it may have been queued before
+        return found
+
+    def _queue(self, there: Table, trial: Trial) -> None:
+        """Queue a tree that nothing is known of. Raises CannotJudge."""
+        bench = self._bench
+        enqueue(bench.state, self._repo, self._trees, there,
+                Queued(bench.key, self._repo.git_dir, trial))
+
+    def _hand_over(self, trial: Trial, place: Path) -> None:
+        bench = self._bench
+        replayfiles.queue(bench.state, trial.key, place,
+                          Queued(bench.key, self._repo.git_dir, trial))
+
+    def _left(self) -> float:
+        return max(self._deadline - time.monotonic(), 0.0)
+
+    def _waits(self, what: str) -> Callable[[], float]:
+        """The seconds that are left, for whoever waits; the pusher is told for what, at times."""
+        told = time.monotonic()
+
+        def left() -> float:
+            nonlocal told
+            if self._bench.progress is not None and time.monotonic() - told >= _EVERY:
+                told = time.monotonic()
+                self._bench.progress(f"replay: waits for {what}, {self._left():.0f} s at the most")
+            return self._left()
+
+        return left
+
+
+def _known(state: str, key: str, name: str) -> Replay | None:
+    """The verdict of an earlier job. Raises TryAgain where that came to none just now."""
+    found = replayfiles.verdict(state, key, name)
+    if found is None or not found.undecided:
+        return found
+    rest = ANEW - replayfiles.age(state, key, name)
+    if rest <= 0:
+        return None
+    raise TryAgain(f"this tree could not be replayed: {found.undecided}; it is tried anew in "
+                   f"{max(1, round(rest / 60))} min")
+
+
+def enqueue(state: str, repo: PushedRepo, trees: Trees, there: Table, queued: Queued) -> None:
+    """Put a job into the queue, unless it is there. Raises CannotJudge."""
+    trial = queued.trial
+    if replayfiles.is_queued(state, trial.key):
+        return
+    with replayfiles.workplace(state) as place:
+        prepare.written(repo, trees, there, trial, place,
+                        replayfiles.breaks(state, queued.repository))
+        replayfiles.queue(state, trial.key, place, queued)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +192,10 @@ class Queued:
     """Its key."""
     git_dir: str
     trial: Trial
+
+    @classmethod
+    def of(cls, key: str, git_dir: str, trial: Trial, about: Mapping[str, str]) -> Queued:
+        return cls(key, git_dir, replace(trial, about=about))
 
 
 def _is_replayed(update: Update) -> bool:

@@ -78,6 +78,9 @@ class Heartbeat:
     """What is wrong with the home or the program, in one sentence; empty when nothing is."""
     hooks_broken: int = 0
     """Repositories whose hook is not as it must be."""
+    replays_queued: int = 0
+    replay_trouble: str = ""
+    """What is wrong with the worker of queued replays; empty when nothing is."""
 
 
 def acts(state: StrPath, key: str) -> Acts:

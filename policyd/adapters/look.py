@@ -5,7 +5,7 @@ Read-only. What a single commit touches is worked out in `adapters.touched`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
 
@@ -123,13 +123,7 @@ class Look:
 
     def target_of(self, ref: str) -> str | None:
         """The guarded branch that a ref is meant for: itself, else the first plain one."""
-        if ref in self.tips:
-            return ref
-        for pattern in self.policy.guarded:
-            for name in self.tips:
-                if not pattern.negate and "*" not in pattern.glob and pattern.matches(name):
-                    return name
-        return None
+        return ref if ref in self.tips else meant_for(self.policy, self.tips)
 
     def expected(self, update: Update) -> Node:
         """What a merge of the update's accepted sides would leave; nothing where there is none."""
@@ -248,6 +242,16 @@ class Look:
 
     def _link_target(self, oid: bytes) -> bytes:
         return self.repo.read(oid)[1] if self.repo.size(oid) <= 4096 else b""
+
+
+def meant_for(policy: Policy, guarded: Iterable[str]) -> str | None:
+    """The guarded branch that unguarded ones are meant for: the first that is named plainly."""
+    names = tuple(guarded)
+    for pattern in policy.guarded:
+        for name in names:
+            if not pattern.negate and "*" not in pattern.glob and pattern.matches(name):
+                return name
+    return None
 
 
 @dataclass(slots=True)

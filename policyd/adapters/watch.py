@@ -14,6 +14,7 @@ from pathlib import Path
 
 from watchdog.events import (
     DirDeletedEvent,
+    DirMovedEvent,
     FileClosedEvent,
     FileCreatedEvent,
     FileDeletedEvent,
@@ -29,7 +30,8 @@ from policyd.adapters.statefolder import because
 from policyd.core.values import dataclass
 
 WAKING: list[type[FileSystemEvent]] = [
-    FileMovedEvent, FileCreatedEvent, FileDeletedEvent, FileClosedEvent, DirDeletedEvent]
+    FileMovedEvent, FileCreatedEvent, FileDeletedEvent, FileClosedEvent, DirMovedEvent,
+    DirDeletedEvent]
 """Closed after writing, not modified: half a file says nothing. Reads are not among them, or
 whoever looks would wake himself for ever."""
 

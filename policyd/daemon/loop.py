@@ -5,13 +5,13 @@ from __future__ import annotations
 import heapq
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Protocol
+from typing import Any, Protocol
 
 from policyd.adapters import activepolicy, gatefiles, hints, moment, repoindex
 from policyd.adapters.gatefiles import Heartbeat, Noted
@@ -24,6 +24,7 @@ from policyd.daemon.ground import Ground
 from policyd.daemon.hooks import Hooks, Turned
 from policyd.daemon.look import Looked, look
 from policyd.daemon.newcomers import Newcomers
+from policyd.daemon.replays import EVENTS, JOB, JOBS, Replays
 from policyd.rules import OPTIONS
 
 TICK = 5.0
@@ -36,6 +37,10 @@ FOLLOW = (0.05, 0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 8.0)
 """Seconds between looks after a hint, which comes before git moves the refs."""
 
 
+LATER = 1.0
+"""Seconds until branches that no gate is noted of are looked at once more after a hint."""
+
+
 class Voice(Protocol):
     """What the daemon says, wherever it goes; nothing here may fail or block."""
 
@@ -43,6 +48,8 @@ class Voice(Protocol):
     def tells_of_hook(self, turned: Turned, at: datetime, digest: str) -> None: ...
     def looked(self, seconds: float) -> None: ...
     def beats(self, beat: Heartbeat, entries: list[Entry]) -> None: ...
+    def replayed(self, done: Mapping[str, Any]) -> None: ...
+    def worker_failed(self, code: int, reason: str) -> None: ...
     def trouble(self, what: str, **fields: object) -> None: ...
     def says(self, what: str, **fields: object) -> None: ...
     def fails(self, where: str, error: Exception) -> None: ...
@@ -57,14 +64,16 @@ class Loop:
 
     def __init__(self, home: Path, active: Active, voice: Voice, version: str) -> None:
         self._home, self._active, self._voice = home, active, voice
+        self.events: SimpleQueue[tuple[str, str]] = SimpleQueue()
+        """("hint", key), ("policy", ""), ("lost", reason), ("rescan", ""), ("stop", ""), and
+        those of `daemon.replays`."""
         self._version, self._started = version, ""
         self._fleet = Fleet(active.settings.state)
         self._ahead, self._more_ahead = Ahead(), False
         self._newcomers = Newcomers(home)
         self._hooks = Hooks(home, active.settings.state)
         self._ground, self._trouble = Ground(home), ""
-        self.events: SimpleQueue[tuple[str, str]] = SimpleQueue()
-        """("hint", key), ("policy", ""), ("lost", reason), ("rescan", ""), ("stop", "")."""
+        self.replays = Replays(active.settings.state, voice, self.events.put)
         self.lost = ""
         """Why events do not arrive now; whoever watches says so. Empty while they do."""
         self._follow: list[tuple[float, str, int]] = []
@@ -102,6 +111,7 @@ class Loop:
         at = self._moment()
         self._due(at)
         self._follow_up(at)
+        self.replays.turn()
         self._more_ahead = self._ahead.prepare(self._active, self._fleet, at, SLICE)
         now = time.monotonic()
         if now >= self._next_tick:
@@ -149,6 +159,8 @@ class Loop:
             if self._follow:
                 seconds = min(seconds, self._follow[0][0] - now)
             following = self._fleet.next()
+            if self.replays.next is not None:
+                seconds = min(seconds, self.replays.next - now)
             if following is not None:
                 shown = moment.now(self._active.settings).timestamp()
                 seconds = min(seconds, following - shown)
@@ -166,6 +178,8 @@ class Loop:
                 raise Stopped
             if what == "hint":
                 heapq.heappush(self._follow, (time.monotonic(), about, 0))
+            elif what in EVENTS:
+                self.replays.take(what, about)
             elif what == "policy":
                 self._reload()
             elif what == "rescan":
@@ -193,6 +207,8 @@ class Loop:
                 noted = self._look(key, at)
                 if noted is not None and not self._is_there(key, noted) and attempt < len(FOLLOW):
                     heapq.heappush(self._follow, (now + FOLLOW[attempt], key, attempt + 1))
+                elif attempt == 0 and self.replays.looks_ahead(key):
+                    heapq.heappush(self._follow, (now + LATER, key, len(FOLLOW)))
 
     def _is_there(self, key: str, noted: Noted) -> bool:
         hint = hints.read(self._active.settings.state, key)
@@ -210,6 +226,7 @@ class Loop:
             self._fleet.entries[key].seen = ""
             return None
         self._tell(key, found, at)
+        self.replays.foresee(self._active, key, found.noted, at)
         self._voice.looked(time.perf_counter() - start)
         return found.noted
 
@@ -237,6 +254,8 @@ class Loop:
         mark = self._active_mark()
         if mark != self._current:
             self._reload()
+        self.replays.see()
+        self.replays.foresee_more(self._active, at)
         every_tick()
         self._beat(at)
 
@@ -246,7 +265,8 @@ class Loop:
         beat = Heartbeat(os.getpid(), self._started, at.isoformat(), self._version,
                          self._active.digest, len(self._fleet.entries),
                          self._active.settings.service.rescan_seconds, self._passed, self.lost,
-                         self._trouble, len(self._hooks.broken))
+                         self._trouble, len(self._hooks.broken), self.replays.queued,
+                         self.replays.trouble)
         for key, entry in self._fleet.entries.items():
             entry.hook_broken = key in self._hooks.broken
         try:
@@ -273,6 +293,7 @@ class Loop:
         """A pass over all repositories, one at a time."""
         self._enrol()
         self._known()
+        self.replays.sweep()
         hooks = self._begin_hooks(force=force)
         for key in list(self._fleet.entries):
             if key in self._fleet.entries and (
@@ -335,6 +356,7 @@ class Loop:
         for key in gone:
             gatefiles.forget(self._active.settings.state, key)
             self._hooks.forget(key)
+            self.replays.forget(key)
         if new or gone:
             self._voice.says("repositories came or went", new=len(new), gone=len(gone))
 
@@ -359,6 +381,7 @@ class Loop:
         if active.digest != self._active.digest:
             self._voice.says("another policy is in force", digest=active.digest[:12])
             self._active = active
+            self.replays.forget()
             self._all()
 
 
@@ -372,4 +395,6 @@ def hinted(path: Path) -> tuple[str, str] | None:
     """The event for a file that changed in a watched folder; None for a draft."""
     if path.parent.name == hints.FOLDER:
         return ("hint", path.name) if repoindex.is_key(path.name) else None
+    if path.parent.name == JOBS:
+        return JOB, ""
     return "policy", ""  # whatever its name: a swap of folders names none of what is in them

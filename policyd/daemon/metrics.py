@@ -18,6 +18,9 @@ from policyd.core import calendar
 from policyd.core.errors import CannotJudge
 from policyd.daemon.fleet import Entry
 
+RESULTS = ("holds", "refuses", "undecided", "dropped", "failed")
+"""What a queued replay comes to."""
+
 
 class Metrics:
     """What is counted. Only closed gates and broken hooks are told by name: others are too many.
@@ -56,6 +59,17 @@ class Metrics:
         self._queue = Gauge("policyd_webhook_queue", "Notices that wait.", **made)
         self._delivered = Counter("policyd_webhook_delivered", "Notices delivered.", **made)
         self._dropped = Counter("policyd_webhook_dropped", "Notices given up.", **made)
+        self._replays = Gauge("policyd_replay_queued", "Replays that wait or run.", **made)
+        self._replayed = Counter("policyd_replay_done", "Queued replays by what they came to.",
+                                 ["result"], **made)
+        for result in RESULTS:
+            self._replayed.labels(result)
+        self._replay_seconds = Histogram(
+            "policyd_replay_seconds", "How long a queued replay takes.",
+            buckets=(1, 2, 5, 10, 20, 60, 120, 300, 600), **made)
+        self._worker_failures = Counter("policyd_replay_worker_failures",
+                                        "Times that the worker ended otherwise than it must.",
+                                        **made)
         self._counted = (0, 0)
         if state is not None:
             Gauge("policyd_decision_log_entries",
@@ -64,6 +78,13 @@ class Metrics:
 
     def looked(self, seconds: float) -> None:
         self._looks.observe(seconds)
+
+    def replayed(self, result: str, seconds: float) -> None:
+        self._replayed.labels(result if result in RESULTS else "failed").inc()
+        self._replay_seconds.observe(seconds)
+
+    def replay_worker_failed(self) -> None:
+        self._worker_failures.inc()
 
     def hinted(self) -> None:
         self._hints.inc()
@@ -80,6 +101,7 @@ class Metrics:
             self._gates(entries)
             self._broken_hooks(entries)
             self._trouble.set(bool(beat.trouble))
+            self._replays.set(beat.replays_queued)
             self._rows(entries)
             if webhook is not None:
                 self._notices(webhook)

@@ -20,6 +20,7 @@ from policyd.core.errors import CannotJudge
 from policyd.core.policy import Active
 from policyd.core.values import dataclass
 from policyd.daemon import log as logs
+from policyd.daemon import replays
 from policyd.daemon.health import Server
 from policyd.daemon.loop import Loop, hinted
 from policyd.daemon.metrics import Metrics
@@ -45,6 +46,7 @@ def serve(start: Start) -> None:
         lock = stack.enter_context(instance.only(state))
         stack.callback(_end_beat, state, lock)
         statefolder.subfolder(state, hints.FOLDER)
+        statefolder.subfolder(state, replays.JOBS)
         log = logs.logger(start.environment)
         metrics = Metrics(_version(), state=state)
         webhook = stack.enter_context(_delivering(active, log))
@@ -57,6 +59,8 @@ def serve(start: Start) -> None:
             stack.enter_context(Server(active.settings.service.listen, metrics))
         stack.enter_context(_signals(loop))
         watch = stack.enter_context(_watching(start.home, state, loop, metrics))
+        loop.replays.command = replays.command(start.home)
+        stack.callback(loop.replays.stop)
         systemd = Systemd(start.environment)
         log.info("policyd serve", state=state, home=str(start.home),
                  policy=active.digest[:12], version=_version())
@@ -122,14 +126,16 @@ def _watching(home: Path, state: str, loop: Loop, metrics: Metrics) -> Iterator[
     def wake(path: Path) -> None:
         event = hinted(path)
         if event is not None:
-            metrics.hinted()
+            if event[0] != replays.JOB:
+                metrics.hinted()
             loop.events.put(event)
 
     def lost(reason: str) -> None:
         metrics.lost()
         loop.events.put(("lost", reason))
 
-    watch = Watch([Path(state) / hints.FOLDER, home / activepolicy.FOLDER], wake, lost)
+    watch = Watch([Path(state) / hints.FOLDER, Path(state) / replays.JOBS,
+                   home / activepolicy.FOLDER], wake, lost)
     watch.start()
     try:
         yield watch

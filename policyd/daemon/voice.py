@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,16 @@ class Spoken:
             since=hook.since, remedy=hook.remedy)
         self._put(name, hookstate.notice(turned.turn, hook, at=at.isoformat(),
                                          policy_digest=digest))
+
+    def replayed(self, done: Mapping[str, Any]) -> None:
+        """A queued replay came to an end."""
+        self._metrics.replayed(done["came"], done["seconds"])
+        say = self._log.info if done["came"] in ("holds", "refuses") else self._log.warning
+        say("replay.done", **done)
+
+    def worker_failed(self, code: int, reason: str) -> None:
+        self._metrics.replay_worker_failed()
+        self._log.warning("replay.worker_failed", code=code, reason=reason)
 
     def looked(self, seconds: float) -> None:
         self._metrics.looked(seconds)

@@ -49,6 +49,12 @@ class Heard:
     def beats(self, beat: Heartbeat, entries: list[Entry]) -> None:
         pass
 
+    def replayed(self, done: Mapping[str, Any]) -> None:
+        self.said.append(("replay.done", done))
+
+    def worker_failed(self, code: int, reason: str) -> None:
+        self.said.append(("replay.worker_failed", {"code": code, "reason": reason}))
+
     def trouble(self, what: str, **fields: object) -> None:
         self.said.append((what, fields))
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sys
+import threading
 from pathlib import Path
 
 import click
@@ -12,6 +16,8 @@ from rich.table import Table
 from policyd import replaying
 from policyd.adapters import activepolicy, replayfiles
 from policyd.cli import OK, operating
+from policyd.core.frozen import plain
+from policyd.core.render import printable
 from policyd.rules import OPTIONS
 
 
@@ -44,12 +50,33 @@ def command(home: Path, form: str) -> int:
 
 
 @click.command("work")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option("--attended", is_flag=True, hidden=True,
+              help="End when standard input does: the daemon that started it is gone.")
 @click.pass_obj
-def work(home: Path) -> int:
-    """Run the jobs that wait, one after the other, until none is left; the daemon does it."""
-    def done() -> list[str]:
-        return [f"{name[:12]}: {came}" for name, came in replaying.work(home)]
+def work(home: Path, form: str, *, attended: bool) -> int:
+    """Run the jobs that wait, one after the other, until none is left; the daemon does it.
 
-    for line in operating.as_keeper(home, ["replay", "work"], done):
-        click.echo(line)
+    Each is told in a line as it ends. SIGTERM ends it, and its job stays in the queue.
+    """
+    def all_of_them() -> None:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        if attended:
+            threading.Thread(target=_attend, daemon=True).start()
+        for done in replaying.work(home):
+            click.echo(json.dumps(plain(done)) if form == "json" else _line(done))
+
+    operating.as_keeper(home, ["replay", "work", "--format", form], all_of_them)
     return OK
+
+
+def _attend() -> None:
+    while os.read(0, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _line(done: replaying.Done) -> str:
+    about = " ".join(word for word in (done.name[:12], done.repository, done.ref) if word)
+    why = f": {done.why}" if done.why else f" after {done.seconds:.1f} s"
+    return printable(f"{about} {done.came}{why}")
