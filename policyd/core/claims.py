@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from policyd.core.kin import Placed
+from policyd.core.projects import Shared
 from policyd.core.sheet import Assertion, Kind, Test
 from policyd.core.strength import (
     COMMON,
@@ -57,11 +59,15 @@ def losses(before: Test, after: Test, left: Counter[Key], room: Room) -> Iterato
     one about something that is called alike. Cases that a test gained may be its own claims.
     """
     fresh = _Fresh(list(_only(after.assertions, before.assertions)), [])
+    missing = []
     for was in _only(before.assertions, after.assertions):
-        if was.kind is Kind.NOTHING or left[key_of(was)] <= 0:
-            continue
-        left[key_of(was)] -= 1
-        if not (fresh.takes(was, after.assertions) or room.has_row(was, after)):
+        if was.kind is not Kind.NOTHING and left[key_of(was)] > 0:
+            left[key_of(was)] -= 1
+            missing.append(was)
+    fitting = fresh.paired(missing, Shared.of(before, after))
+    for was in missing:
+        if not (id(was) in fitting or fresh.takes(was, after.assertions)
+                or room.has_row(was, after)):
             yield _loss(was, after.assertions, fresh.free)
 
 
@@ -127,6 +133,22 @@ class _Fresh:
     free: list[Assertion]
     shared: list[Assertion]
 
+    def paired(self, missing: Sequence[Assertion], shared: Shared) -> frozenset[int]:
+        """Those that say the same, of the same or of something that is called alike, or of the
+        same inputs and of something else of the project: each with the claim most like it. So no
+        claim is used up by one that any other would do for."""
+        found = set()
+        for match in (_is_about, _is_akin, shared.has_both):
+            for was in missing:
+                if id(was) in found:
+                    continue
+                same = [claim for claim in self.free if _says_the_same(was, claim)
+                        and match(was, claim) and holds(was, claim)]
+                if same:
+                    self._use(was, max(same, key=lambda claim: _likeness(was, claim)))
+                    found.add(id(was))
+        return frozenset(found)
+
     def takes(self, was: Assertion, after: Sequence[Assertion]) -> bool:
         if _words(was) and was.kind not in (Kind.RAISES, Kind.CALLED) and any(
                 claim.subject == was.subject and RANK[claim.kind] < RANK[was.kind]
@@ -157,6 +179,22 @@ class _Fresh:
         for claim in parts:
             self.free.remove(claim)
         return True
+
+
+def _says_the_same(was: Assertion, now: Assertion) -> bool:
+    """Whether it is claimed in the same way, and the same value is wanted."""
+    return (was.kind, was.against, was.answer, was.tolerance, was.types) == (
+        now.kind, now.against, now.answer, now.tolerance, now.types) and (
+        was.against == "literal" or was.kind is Kind.RAISES)
+
+
+def _likeness(was: Assertion, now: Assertion) -> tuple[int, int]:
+    """Signs that both begin and end with."""
+    return _common(was.form, now.form), _common(was.form[::-1], now.form[::-1])
+
+
+def _common(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False)))
 
 
 def _covers(by: Test, test: Test) -> bool:

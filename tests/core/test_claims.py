@@ -161,3 +161,42 @@ def test_cases_that_a_test_gains_are_its_own_claims_and_no_other_test():
     found = claims.Room([], [(Placed("t", was), Placed("t", now))])
     assert list(claims.losses(was, now, claims.gone([was], [now]), found)) == []
     assert not found.takes(Test("test_b", 1, "c", (claim("f(7) == 7"),)), 1)
+
+
+def literal(form: str, answer: str) -> Assertion:
+    return replace(claim(f"{form} == {answer}", subject=form), against="literal", answer=answer)
+
+
+def renamed(was: list[Assertion], now: list[Assertion], *uses: str) -> list[str]:
+    """A test that took things from the first module, and from the second one now."""
+    one, other = (Test("test_a", 1, "b", tuple(found), (use,))
+                  for found, use in zip((was, now), uses, strict=True))
+    return [loss.says for loss in claims.losses(one, other, claims.gone([one], [other]), room())]
+
+
+LONG = 'f("one.example")'
+
+
+@pytest.mark.parametrize(("was", "now", "uses", "says"), [
+    (LONG, 'shop.Page("one.example")', ("shop.front.f", "shop"), []),
+    (LONG, 'shop.Page("two.example")', ("shop.front.f", "shop"), ["loses an assertion"]),
+    (LONG, 'Page("one.example")', ("shop.front.f", "store.Page"), ["loses an assertion"]),
+    (LONG, 'colour("one.example")', ("shop.front.f", "shop"), ["loses an assertion"]),
+    (LONG, 'numpy.size("one.example")', ("numpy.f", "numpy"), ["loses an assertion"]),
+    (LONG, 'httpx.Page("one.example")', ("httpx._front.f", "httpx"), []),
+    ("f(1)", "shop.Page(1)", ("shop.front.f", "shop"), ["loses an assertion"]),
+])
+def test_the_same_of_another_thing_of_the_project(was, now, uses, says):
+    assert renamed([literal(was, "7")], [literal(now, "7")], *uses) == says
+    assert renamed([literal(was, "7")], [literal(now, "8")], *uses) == ["loses an assertion"]
+
+
+def test_no_claim_is_used_up_by_one_that_another_would_do_for():
+    was = [literal("total(a, $0)", "1"), literal("total(b, $0)", "2"), literal("total(c, $0)", "3")]
+    now = [literal("total(c, x, $0)", "3"), literal("total(a, x, $0)", "1"),
+           literal("total(b, x, $0)", "2")]
+    assert renamed(was, now, "shop", "shop") == []
+    assert renamed(was, now[1:], "shop", "shop") == ["loses an assertion"]
+    weaker = replace(was[1], kind=Kind.MEMBER, form="2 in total(b, $0)")
+    assert renamed([weaker, *was], [was[0], *now], "shop", "shop") == []
+    assert renamed([weaker, *was], [was[0], *now[1:]], "shop", "shop") == ["loses an assertion"]
