@@ -83,6 +83,8 @@ def _asked(policy: Policy) -> contents.Asked | None:
                      if Need.SAMPLES in BY_ID[clause.rule].needs), None)
     golden = next((clause.options.tests for clause in reading
                    if clause.rule == "no-golden-output"), None)
+    kept = next(((clause.options.source, clause.options.tests) for clause in reading
+                 if clause.rule == "kept-tests"), None)
     if sampling is None:
-        return contents.Asked(zones, data=golden)
-    return contents.Asked(zones, sampling.source, sampling.tests, golden)
+        return contents.Asked(zones, data=golden, kept=kept)
+    return contents.Asked(zones, sampling.source, sampling.tests, golden, kept)

@@ -43,6 +43,8 @@ class Asked:
     """Where the samples stand."""
     data: str | None = None
     """The zone whose data is read as well."""
+    kept: tuple[str, str] | None = None
+    """The zones of source and of the tests that may go with names of it; None: nobody asks."""
 
 
 def content(look: Look, update: Update, asked: Asked, sources: Sources,
@@ -64,11 +66,22 @@ def content(look: Look, update: Update, asked: Asked, sources: Sources,
                   for path, zones in sorted(zoned.items()))
     marked = any(file.after is not None and file.after.markers for file in files)
     found = Content(files, sources.unreadable(after), {},
-                    excused() if marked else frozenset())
+                    excused() if marked else frozenset(),
+                    _vanished(look, tree, files, asked, sources))
     if asked.source is None:
         return found
     return Content(found.files, found.unreadable, _samples(look, tree, found, asked, sources),
-                   found.excused)
+                   found.excused, found.vanished)
+
+
+def _vanished(look: Look, tree: bytes, files: Sequence[Changed], asked: Asked,
+              sources: Sources) -> frozenset[str]:
+    """Asked for only where a test was there before."""
+    if asked.kept is None or not any(sheet.tests for file in files for sheet in file.before):
+        return frozenset()
+    from policyd.adapters import silences
+
+    return silences.vanished(look, tree, files, asked.kept, sources)
 
 
 def _is_read(touch: Touch, asked: Asked) -> bool:

@@ -49,6 +49,8 @@ class Content:
     excused: frozenset[str] = frozenset()
     """The node ids with a row of the ledger or the quarantine that the target branch holds
     already and that is not over."""
+    vanished: frozenset[str] = frozenset()
+    """Names that changed source defined, and that no file of source or tests says any more."""
 
     def of(self, zone: str) -> Iterator[Changed]:
         return (file for file in self.files if zone in file.zones)

@@ -1,4 +1,8 @@
-"""What goes from the source with its tests: whole modules, and names that a module defined."""
+"""What goes from the source with its tests: whole modules, and names that a module defined.
+
+A name of a module goes with what imports it while no name comes; a name that nothing says any more
+goes with what is about it (`core.vanished`).
+"""
 
 from __future__ import annotations
 
@@ -10,19 +14,24 @@ from policyd.core.kin import Placed
 from policyd.core.modules import is_at, is_library
 from policyd.core.sheet import Kind, Sheet
 from policyd.core.values import dataclass
+from policyd.core.vanished import is_of
 
 _INDEXES = frozenset({"__init__.py", "index.js"})
 
 
 @dataclass(frozen=True, slots=True)
 class Departures:
-    """`modules`: paths. `names`: by path, what is not defined there any more."""
+    """`modules`: paths. `names`: by path, what is not defined there any more. `vanished`: what
+    no file says any more."""
 
     modules: tuple[str, ...]
     names: tuple[tuple[str, frozenset[str]], ...]
+    vanished: frozenset[str] = frozenset()
 
     def takes(self, one: Placed) -> bool:
         """Whether all that a test uses of the project is gone, or all that it claims a thing of."""
+        if is_of(one.test, self.vanished):
+            return True
         own = [use for use in one.test.uses if not is_library(use, one.path)]
         gone = [use for use in own if self._is_gone(use, one.path)]
         if not gone:
@@ -35,7 +44,7 @@ class Departures:
             for path, names in self.names)
 
 
-def departures(source: Sequence[Changed]) -> Departures:
+def departures(source: Sequence[Changed], vanished: frozenset[str] = frozenset()) -> Departures:
     """A file that comes with the same name or content is one that goes, moved; and while names
     come, it cannot be told which of those that go are only called otherwise."""
     came = [file for file in source if file.after is not None and not file.before]
@@ -47,7 +56,7 @@ def departures(source: Sequence[Changed]) -> Departures:
                     and _content(file.before[0]) not in contents)
     return Departures(modules, () if any(map(_comes, source)) else tuple(
         (file.path, gone) for file in source
-        if file.after is not None and (gone := _defined(file) - {*file.after.defines})))
+        if file.after is not None and (gone := _defined(file) - {*file.after.defines})), vanished)
 
 
 def _defined(file: Changed) -> frozenset[str]:

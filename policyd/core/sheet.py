@@ -109,6 +109,8 @@ class Test:
     """The modules, dotted or by path, that it needs of those that its file imports."""
     cases: int = 1
     """How many times it runs by its own parameters, as far as they are literal."""
+    names: tuple[str, ...] = ()
+    """Of members, of arguments and of what it does not define itself, sorted."""
 
 
 class Mark(Enum):
@@ -225,6 +227,16 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Defined:
+    """A function, a class, a member, a parameter or a constant, by its last name."""
+
+    name: str
+    words: tuple[str, ...] = ()
+    """Names and short literals in it, sorted: what tells it from another one. Of a parameter:
+    those of its function."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
     """All that a file says. A reader fills what its language knows."""
 
@@ -242,6 +254,8 @@ class Sheet:
     """Modules that the file imports, dotted or by path; a leading dot: relative."""
     defines: tuple[str, ...] = ()
     """Names that others can import from the file."""
+    defined: tuple[Defined, ...] = ()
+    """All that it defines and others can say, members and parameters too."""
 
 
 def packed(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from policyd.core import claims
 from policyd.core.collecting import collected
@@ -16,6 +17,7 @@ from policyd.core.sheet import Kind, Mark, Mock, Sheet
 from policyd.core.tables import changes, rows
 from policyd.core.testsettings import narrowed
 from policyd.core.values import dataclass
+from policyd.core.vanished import is_said
 
 _LONGEST = 44
 """Of what was claimed, as it is told."""
@@ -37,9 +39,10 @@ class Loss:
 
 
 def losses(tests: Sequence[Changed], source: Sequence[Changed],
-           unread: frozenset[str], patterns: tuple[str, ...] = ()) -> Iterator[Loss]:
+           unread: frozenset[str], patterns: tuple[str, ...] = (),
+           vanished: frozenset[str] = frozenset()) -> Iterator[Loss]:
     """What the tests lost; `unread` are files after the change that nobody could read, and
-    `patterns` what its settings say that test files are called."""
+    `patterns` what its settings say that test files are called; `vanished` as in `Content`."""
     readable = [file for file in tests if file.path not in unread]
     for file in tests:
         held = sum(len(sheet.tests) for sheet in file.before[:1])
@@ -49,11 +52,12 @@ def losses(tests: Sequence[Changed], source: Sequence[Changed],
     for before, after in run.away:
         yield Loss(after.path, after.test.line, "is not collected", f"{before.test.name} is in a "
                    f"file that no runner reads", before.test.name, (before.path, after.path))
-    yield from _of_tests(run.kin, readable, source)
+    yield from _of_tests(run.kin, readable, source, vanished)
 
 
-def _of_tests(found: Kin, files: Sequence[Changed], source: Sequence[Changed]) -> Iterator[Loss]:
-    gone = departures(source)
+def _of_tests(found: Kin, files: Sequence[Changed], source: Sequence[Changed],
+              vanished: frozenset[str]) -> Iterator[Loss]:
+    gone = departures(source, vanished)
     lost = [one for one in found.lost if not gone.takes(one)]
     left = claims.gone([*(before.test for before, _ in found.pairs), *(one.test for one in lost)],
                        [*(after.test for _, after in found.pairs),
@@ -61,7 +65,8 @@ def _of_tests(found: Kin, files: Sequence[Changed], source: Sequence[Changed]) -
     room = claims.Room(found.gained, found.pairs)
     stilled = _stilled(files)
     for before, after in found.pairs:
-        yield from _of_pair(before, after, left, room, is_stilled=after.nodeid in stilled)
+        yield from _of_pair(_without(before, vanished), after, left, room,
+                            is_stilled=after.nodeid in stilled)
     for one in lost:
         if not (claims.is_still_claimed(one.test, left) or room.takes(one.test, one.test.cases)):
             yield Loss(one.path, one.test.line, f"loses {_bare(one)}", f"was {one.test.name}",
@@ -126,6 +131,13 @@ def _of_pair(before: Placed, after: Placed, left: claims.Counted, room: claims.R
     if fewer > 0 and not room.takes(was, fewer):
         yield Loss(after.path, now.line, "loses cases",
                    f"{now.name} runs {now.cases} of {was.cases} cases", now.name, back)
+
+
+def _without(before: Placed, vanished: frozenset[str]) -> Placed:
+    """A test but for the claims that say what nothing says any more."""
+    kept = tuple(claim for claim in before.test.assertions if not is_said(claim, vanished))
+    return before if len(kept) == len(before.test.assertions) else replace(
+        before, test=replace(before.test, assertions=kept))
 
 
 def _mocked(found: Kin, files: Sequence[Changed], source: Sequence[Changed]) -> Iterator[Loss]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from policyd.core.sheet import Sheet
 from policyd.languages.javascript_bindings import Bindings
 from policyd.languages.javascript_constants import Constants
+from policyd.languages.javascript_defined import defined
 from policyd.languages.javascript_keyed import keyed
 from policyd.languages.javascript_literals import literals
 from policyd.languages.javascript_markers import markers, places
@@ -42,4 +43,5 @@ def sheet(source: bytes, min_length: int, *, dialect: str = "javascript") -> She
             mocks=mocks(file, where),
             settings=settings(file),
             imports=tuple(file.bindings.imports),
+            defined=defined(nodes),
         )

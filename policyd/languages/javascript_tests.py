@@ -11,6 +11,7 @@ from policyd.languages.javascript_bindings import Bindings, constants_of, names_
 from policyd.languages.javascript_claims import Claims, can_fail
 from policyd.languages.javascript_constants import Constants
 from policyd.languages.javascript_dead import Dead
+from policyd.languages.javascript_defined import names_of
 from policyd.languages.javascript_forms import Forms, Part, Scope, scope_of
 from policyd.languages.javascript_names import (
     FUNCTIONS,
@@ -116,7 +117,7 @@ def tests(
         uses = {*file.bindings.modules_of(names), *file.bindings.bare} - {""}
         call = one.declared.call
         result.append(Test(one.name, call.line, reader.body(one), reader.assertions(one),
-                           tuple(sorted(uses)), one.cases))
+                           tuple(sorted(uses)), one.cases, names_of(one.body)))
     tables = [call for one in known for _, call in one.declared.asked]
     samples = {*reader.samples, *rows(file.constants, file.bindings, tables)}
     return tuple(result), tuple(sorted(samples, key=lambda one: (one.line, one.given, one.result)))

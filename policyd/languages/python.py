@@ -16,6 +16,7 @@ from policyd.core.sheet import Literal, Role, Sheet
 from policyd.languages import python_tests
 from policyd.languages.literal import Unparseable, telling_number, telling_text
 from policyd.languages.python_constants import Display, Part, constants, form
+from policyd.languages.python_defined import defined
 from policyd.languages.python_defines import defines
 from policyd.languages.python_roles import role_of
 from policyd.languages.python_tricks import tricks
@@ -49,7 +50,7 @@ def sheet(source: bytes, min_length: int, *, python: str = "this Python") -> She
             literals=_literals(parts, min_length, told.roles, _constants(tree)), tests=told.tests,
             markers=told.markers, mocks=told.mocks, samples=told.samples, imports=told.imports,
             keyed=found.keyed, suspects=found.suspects, opened=found.opened,
-            defines=defines(tree))
+            defines=defines(tree), defined=defined(tree))
     except (MemoryError, RecursionError):
         raise Unparseable(1, _TOO_DEEP) from None
 

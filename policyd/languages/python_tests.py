@@ -16,6 +16,7 @@ from policyd.languages.python_bodies import body_of
 from policyd.languages.python_cases import Table, cases_of, tables
 from policyd.languages.python_conditions import Conditions
 from policyd.languages.python_constants import Part
+from policyd.languages.python_defined import names_of
 from policyd.languages.python_dotted import Dotted, ascii_name, last_name
 from policyd.languages.python_guards import Guards, is_barren
 from policyd.languages.python_helpers import Helpers, is_fixture, returned
@@ -127,7 +128,7 @@ def _tests(file: File, cases: Cases) -> tuple[tuple[Test, ...], list[Sample]]:
                 samples += islice(cases.of(table, tuple(said.wanted)), left)
             seen[key] = Test(
                 "", one.scope.node.lineno, body_of(one.scope, free), tuple(said.assertions),
-                needs.of(one.scope, one.owner), cases_of(tables_))
+                needs.of(one.scope, one.owner), cases_of(tables_), names_of(one.scope, free))
         found.append(replace(seen[key], name=bounded(ascii_name(one.name))))
         claimed += len(found[-1].assertions)
         if claimed > _MOST or len(found) > _MOST:

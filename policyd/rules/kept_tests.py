@@ -1,19 +1,20 @@
 """No push removes, weakens or leaves out the tests that are there.
 
-Compared are the tests before and after the net change. A test is kept where it has the same name
-or the same body, or makes all of the same claims in the same file. A claim is kept where it stands
-in any changed test, or where one takes its place that is no weaker: equal, close, ordered, a part,
-raised, called, true, nothing, in that order, with no wider tolerance or bound and no broader
-error, of no mere part of the value. So a test may be moved, renamed, split, or merged into cases,
-and another value may be expected of it (no-recorded-value tells where that came from). Weaker are:
+Compared are the tests before and after the net change. A test is kept where it has the same name or
+the same body, or makes all of the same claims in the same file. A claim is kept where it stands in
+any changed test, or where one takes its place that is no weaker: equal, close, ordered, a part,
+raised, called, true, nothing, in that order, with no wider tolerance or bound and no broader error,
+of no mere part of the value. So a test may be moved, renamed, split, or merged into cases, and
+another value may be expected of it (no-recorded-value tells where that came from). Weaker are:
 fewer claims or cases, a claim that cannot fail, an expectation that is computed by what is tested,
 and a stand-in for what the test makes a claim about, or for what the module under test uses. While
 source changes, a test's table keeps its inputs. Left out are tests by settings of the runner (a
 deselection, narrower patterns) and by a file name that runners do not look for. A test may go with
-all modules and names that it uses, if no others come. Who is no maintainer changes nothing that
-runs tests, in a definition of the checks, together with source: a job or a target with no word of
-tests, and the versions of interpreters and of others' steps, are no such thing. A maintainer's push
-without source passes whole. Marks are what unmarked-tests is about.
+all modules and names that it uses, if no others come, and so may a test or a claim of a name which
+source defined and no file of source or tests says any more, if nothing like it comes. Who is no
+maintainer changes nothing that runs tests, in a definition of the checks, together with source: a
+job or a target with no word of tests, and the versions of interpreters and of others' steps, are no
+such thing. A maintainer's push without source passes whole. Marks are what unmarked-tests is about.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def _lost(content: Content, options: Options) -> Iterator[Loss]:
     unreadable = frozenset(one.path for one in content.unreadable)
     tests, source = tuple(content.of(options.tests)), tuple(content.of(options.source))
     yield from losses(tests, [file for file in source if file not in tests], unreadable,
-                      patterns(content.files))
+                      patterns(content.files), content.vanished)
     set_in = {options.wiring, options.tests, *options.settings}
     yield from unset([file for file in content.files
                       if not set_in.isdisjoint(file.zones) and file.path not in unreadable])
@@ -205,8 +206,12 @@ def _as_maintainer(given: Situation, *touched: Touch) -> Situation:
         MAIN, content=given.updates[0].content), name="mei", groups=frozenset({"maintainers"}))
 
 
-def _gone() -> Situation:
-    return _pushed(_file(_of(), _of(_test(_sum()))))
+def _gone(vanished: frozenset[str] = frozenset()) -> Situation:
+    test = replace(_test(_sum(), name="test_add_gift"), names=("add_gift",))
+    given = _pushed(_file(_of(), _of(test)))
+    update, = given.updates
+    content = replace(update.content or Content(), vanished=vanished)
+    return replace(given, updates=(replace(update, content=content),))
 
 
 def _value() -> Assertion:
@@ -260,6 +265,8 @@ RULE = Rule(
             _file(_of(), _of(replace(_test(_sum()), uses=("tax.total",)))),
             _file(Sheet(defines=("rate",)), Sheet(defines=("rate", "total")), path="src/tax.py",
                   zone="source")), Options()),
+        Example("a test of a member that nothing says any more", _gone(frozenset({"add_gift"})),
+                Options()),
         Example("claims that become rows of a table", _pushed(_file(
             _of(replace(_cases(), name="test_total")), _of(_test(
                 replace(_value(), form="total([1]) == 1", subject="total([1])"),

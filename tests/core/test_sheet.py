@@ -7,6 +7,7 @@ import pytest
 
 from policyd.core.sheet import (
     Assertion,
+    Defined,
     Keyed,
     Kind,
     Literal,
@@ -29,12 +30,13 @@ FULL = Sheet(
     (Literal('"EUR 19.25"', 3, "compared", Role.ANSWER), Literal("1024", 4, "used")),
     (Test("TestCart::test_total", 7, "4e1c", (
         Assertion(9, Kind.EQUAL, "total($0) == 7", "total($0)", "literal", "7"),
-        Assertion(10, Kind.CLOSE, "x", tolerance=0.5, types=("ValueError",))), ("app",), 2),),
+        Assertion(10, Kind.CLOSE, "x", tolerance=0.5, types=("ValueError",))), ("app",), 2,
+        ("Cart", "total")),),
     (Marker(Mark.SKIP, 6, "test_x", "@pytest.mark.skip"), Marker(Mark.TIMEOUT, 7, amount=2)),
     (Keyed(3, ('"a"', "7"), "9", "table"),), (Sample(2, ("7",), "9"),),
     (Suspect(Trick.EXITS, 1, "os._exit"),), (Opened(4, "oracle/**/x.json", "file", True),),
     (Mock(5, "app.total", "test_x"),), (Setting("pytest.addopts", "-x", 3),), ("app", ".x"),
-    ("total",))
+    ("total",), (Defined("total", ("prices",)),))
 
 
 def test_a_sheet_crosses_a_pipe_whole():
@@ -44,10 +46,10 @@ def test_a_sheet_crosses_a_pipe_whole():
 
 
 @pytest.mark.parametrize("raw", [
-    None, [], {}, "", [[]] * 10, [[]] * 12, [[["x", 1, "used", "boss"]], *[[]] * 10],
-    [[["x", "1", "used", "plain"]], *[[]] * 10], [[["x", True, "used", "plain"]], *[[]] * 10],
-    [[["x", 1, "used"]], *[[]] * 10], [*[[]] * 10, [7]],
-    [[], [], [["skip", 1, "", "", "", "soon"]], *[[]] * 8]])
+    None, [], {}, "", [[]] * 11, [[]] * 13, [[["x", 1, "used", "boss", ""]], *[[]] * 11],
+    [[["x", "1", "used", "plain", ""]], *[[]] * 11],
+    [[["x", True, "used", "plain", ""]], *[[]] * 11], [[["x", 1, "used"]], *[[]] * 11],
+    [*[[]] * 11, [7]], [[], [], [["skip", 1, "", "", "", "soon"]], *[[]] * 9]])
 def test_what_is_no_sheet_is_none(raw):
     with pytest.raises((ValueError, TypeError)):
         unpacked(raw, Sheet)

@@ -56,6 +56,37 @@ def test_a_name_takes_its_tests_with_it_and_a_file_name_none(site):
     accepted(site, f"{tip_of(site, {'tests/test_spare.py': None})}:{MAIN}", as_="agent-7")
 
 
+CART = """
+
+class Cart:
+    def total(self):
+        return sum(self.prices)
+
+    def add_gift(self, card, wrapped):
+        self.gifts.append(card.value if wrapped else self.plain(card))
+"""
+GIFT = "    def test_add_gift(self):\n        assert Cart().add_gift(1, 2) is None\n"
+CARTS = "from app import Cart\n\n\nclass TestCart:\n    def test_total(self):\n" \
+        "        assert Cart().total() == 0\n"
+
+
+def test_a_member_takes_its_tests_with_it_where_nothing_says_it_any_more(site):
+    """A name of a class, which no import tells of; and what is only called otherwise."""
+    other = "def spare(prices):\n    return [price for price in prices if price.is_old]\n"
+    keep(site, {"src/app.py": APP + CART, "tests/test_cart.py": CARTS + GIFT})
+    gone = (APP + CART[:CART.index("    def add_gift")]).encode()
+    called = (APP + CART).replace("add_gift", "put_in").encode()
+    tests = {"tests/test_cart.py": CARTS.encode()}
+    for source, more in ((called, {}),
+                         (gone, {"src/other.py": b"class Bag:\n    add_gift = None\n"}),
+                         (gone, {"tests/test_more.py": b"def test_it(cart):\n    cart.add_gift\n"}),
+                         (gone, {"src/other.py": CART.replace("add_gift", "put_in").encode()})):
+        tip = made(site, {"src/app.py": source, **tests, **more}, on=site.tip())
+        refused(site, f"{tip}:{MAIN}", by=KEPT, as_="agent-7")
+    tip = made(site, {"src/app.py": gone, "src/spare.py": other.encode(), **tests}, on=site.tip())
+    accepted(site, f"{tip}:{MAIN}", as_="agent-7")
+
+
 def test_one_goes_and_another_one_comes(site):
     """C107"""
     was = f"{HEAD}def test_total():\n    assert total([1, 2]) == 3\n"
