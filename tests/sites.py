@@ -23,20 +23,16 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from policyd import cli
-from policyd.adapters import activepolicy, hookfiles, moment
-from policyd.core.frozen import put_together, to_json
-from policyd.rules import OPTIONS
+from policyd.adapters import hookfiles, moment
 
 MAIN = "refs/heads/main"
 Files = Mapping[str, str | bytes | Path | None]
@@ -90,15 +86,13 @@ class Site:
     def copied(self, folder: Path) -> Site:
         """The same site elsewhere, enrolled where this one is; faster than making one."""
         site = Site(folder)
-        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
+        subprocess.run(["cp", "-a", f"{self.folder}/.", folder], check=True)
         indexes = [str(file.relative_to(folder)) for file in site.state.glob("repos/*.json")]
         hook = ["srv/r.git/hooks/pre-receive"] if hookfiles.is_installed(site.server) else []
         for name in ("home/policyd.yaml", "work/.git/config", *hook, *indexes):
             file = folder / name
             file.write_text(file.read_text().replace(str(self.folder), str(folder)))
-        active = activepolicy.load(site.home, OPTIONS)
-        settings = replace(active.settings, state=str(site.state), roots=(str(folder / "srv"),))
-        activepolicy.store(site.home, to_json(put_together(settings, active.policies)))
+        site._in_force_as(self)
         site.base_tip, site._commits = self.base_tip, self._commits
         return site
 
@@ -185,6 +179,17 @@ class Site:
         date = (FIRST_COMMIT + timedelta(minutes=self._commits)).isoformat()
         return {**FRAME, "PATH": os.environ["PATH"], "HOME": str(self.folder),
                 "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date, **more}
+
+    def _in_force_as(self, other: Site) -> None:
+        """Take the paths of what is in force there for those here, as an `apply` would."""
+        current = self.home / "active/current"
+        head, _, body = current.read_bytes().partition(b"\n")
+        moved = body.replace(os.fsencode(other.folder), os.fsencode(self.folder))
+        before, after = (sha256(text[:-1]).hexdigest().encode() for text in (body, moved))
+        assert before in head
+        previous = current.rename(current.with_name("previous"))
+        current.write_bytes(head.replace(before, after) + b"\n" + moved)
+        current.chmod(previous.stat().st_mode)
 
     def _deliver(self) -> None:
         if hookfiles.is_installed(self.server):
