@@ -3,7 +3,7 @@
 Maintainers push the oracle only, to main and a release branch, and merge the release branch up.
 Agents push features that touch src only, merge main or each other's features into them, merge
 them into guarded branches that moved meanwhile, backport by cherry-pick, rewind and rebase what
-is their own. `HONEST_HISTORIES=3000` in the environment tries that many.
+is their own. `HONEST_HISTORIES=3000 POLICYD_LONG=1` in the environment tries that many.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from history import AGENT, MAINTAINER, History, PathsClash
 from records_made import LEDGER, ledger
 
-SEEDS, CHUNK = int(os.environ.get("HONEST_HISTORIES") or 20), 10
+SEEDS, CHUNK = int(os.environ.get("HONEST_HISTORIES") or 20), 2
 STEPS = 30
 START = {"src/app.py": "1", "src/b.py": "1", "tests/test_app.py": "1", "oracle/r.json": "1",
          "oracle/s.json": "1", LEDGER: ledger(), "fixtures/data/d.csv": "1",
