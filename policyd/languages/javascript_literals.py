@@ -97,10 +97,20 @@ def literals(nodes: Sequence[Node], constants: Constants, min_length: int) -> tu
         use, role = stands[node]
         part = constants.kept.get(node)
         if part and stands[node] is not _GONE and _telling(part.value, min_length):
-            found.add(Literal(form(part.value), node.line, use, role))
+            found.add(Literal(form(part.value), node.line, use, role, _constant(node)))
         if node.kind == "template_string" and part and _is_snapshot(node):
             found.update(_recorded(str(part.value), node.line, min_length))
-    return tuple(sorted(found, key=lambda each: (each.line, each.value, each.use)))
+    return tuple(sorted(found, key=lambda each: (each.line, each.value, each.use, each.name)))
+
+
+def _constant(node: Node) -> str:
+    """The name that the file gives to a whole value, at its top: others can import it."""
+    made = node.parent
+    if made is None or made.kind != "variable_declarator" or node.field != "value":
+        return ""
+    name, above = made.get("name"), made.parent.parent if made.parent is not None else None
+    is_top = above is not None and above.kind in ("program", "export_statement")
+    return name.text if is_top and name is not None and name.kind == "identifier" else ""
 
 
 def _stands(nodes: Sequence[Node]) -> dict[Node, Standing]:

@@ -227,3 +227,15 @@ def test_depth_is_read_and_never_ends_the_process(source: str) -> None:
     read = sheet(source.encode(), 6, dialect="typescript")
     assert all(len(each.value) < 300 for each in read.literals)
     assert all(len(each.form) < 300 for test in read.tests for each in test.assertions)
+
+
+def test_a_constant_of_a_file_is_known_by_its_name():
+    told = sheet(b"""
+        export const RATE = 'EUR 19.25'
+        const LIMIT = 86401, BOTH = f('SHIPPED-NORTH')
+        let { a } = 'SHIPPED-EAST'
+        function ship() { const INNER = 'SHIPPED-SOUTH' }
+        """, 6)
+    assert {(one.value.strip('"'), one.name) for one in told.literals} == {
+        ("EUR 19.25", "RATE"), ("86401", "LIMIT"), ("SHIPPED-NORTH", ""), ("SHIPPED-EAST", ""),
+        ("SHIPPED-SOUTH", "")}

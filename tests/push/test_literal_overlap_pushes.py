@@ -181,3 +181,13 @@ def test_a_constant_that_a_test_imports_from_the_patch_is_pasted(site):
     refused(site, f"{tip_of(site, source, test)}:{MAIN}", by={"literal-overlap"}, as_="agent-7")
     assert "tests/test_gained.py:5" in site.told[0]
     assert "src/gained.py:1" in site.told[0]
+
+
+def test_a_constant_of_a_script_that_a_test_imports_from_the_patch_is_pasted(site):
+    source = "export const RATE = 'EUR 19.25'\nexport function rate() { return RATE }\n"
+    test = "import { RATE, rate } from '../src/tax'\ntest('rate', () => {\n" \
+           "  expect(rate()).toBe(RATE)\n})\n"
+    site.commit({"src/tax.ts": source, "tests/tax.test.ts": test})
+    refused(site, f"HEAD:{MAIN}", by={"literal-overlap"}, as_="agent-7")
+    assert "tests/tax.test.ts:3" in site.told[0]
+    assert "src/tax.ts:1" in site.told[0]
