@@ -2,8 +2,9 @@
 
 Branches that stand together are one table. Of a table the new branches count that a test holds
 an input and the result of, or only an input where no result can be read. What everybody writes,
-such as 0 and True, tells nothing; nor does a table of which tests hold the smaller part. Inputs
-that a branch does not name whole: `core.hiddenkey`.
+such as 0 and True, tells nothing; nor does a table of which tests hold the smaller part. The sign
+of a number counts for nothing, since not all readers keep it. Inputs that a branch does not name
+whole: `core.hiddenkey`.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from policyd.core import hiddenkey
 from policyd.core.content import Changed, gained
 from policyd.core.sheet import Keyed, Sample
 from policyd.core.values import dataclass
 
+T = TypeVar("T", Keyed, Sample)
+
 _TRIVIAL = frozenset({"0", "1", "2", '""', "None", "True", "False", "[]", "()", "{}", "set()"})
 _WORD = re.compile(r'"[A-Za-z_-]*"')
+_SIGN = re.compile(r"""(?<![\w."'])-(?=\.?\d)""")
 _APART = {"table": 2}
 """Lines from one entry of a table to the next; branches have a body between them."""
 
@@ -45,7 +50,8 @@ def answers(source: Iterable[Changed], samples: Mapping[str, Sequence[Sample]]
     new: dict[str, set[Keyed]] = {}
     for file, keyed in gained(files, lambda sheet: sheet.keyed, key_of):
         new.setdefault(file.path, set()).add(keyed)
-    asked = _asked([(path, sample) for path, listed in samples.items() for sample in listed])
+    asked = _asked([(path, _unsigned(sample)) for path, listed in samples.items()
+                    for sample in listed])
     for file in files:
         if file.after is not None and file.path in new:
             for table in _tables(file.after.keyed):
@@ -79,7 +85,8 @@ def _asked(listed: Sequence[hiddenkey.Asked]) -> _Asked:
 
 def _of_table(path: str, table: Sequence[Keyed], new: set[Keyed],
               asked: _Asked) -> Iterator[Answered]:
-    held = [(keyed, found) for keyed in table if (found := _sample_of(keyed, asked)) is not None]
+    held = [(keyed, found) for keyed in table
+            if (found := _sample_of(_unsigned(keyed), asked)) is not None]
     pairs = [(keyed, found) for keyed, found in held
              if keyed in new and (is_pair(keyed) or _is_joined_pair(keyed, found[1]))]
     exact = [keyed for keyed, (_, sample) in pairs if sample.result or keyed.how == "other"]
@@ -123,15 +130,21 @@ def is_pair(keyed: Keyed) -> bool:
     return len(_plain(keyed.result)) > 1 or not all(map(_WORD.fullmatch, keyed.given))
 
 
+def _unsigned(one: T) -> T:
+    return replace(one, given=tuple(_SIGN.sub("", value) for value in one.given),
+                   result=_SIGN.sub("", one.result))
+
+
 def _is_trivial(value: str) -> bool:
-    return value in _TRIVIAL or (value.startswith('"') and len(_plain(value)) < 2)
+    return value.removeprefix("-") in _TRIVIAL or (value.startswith('"') and len(_plain(value)) < 2)
 
 
 def _is_telling(value: str) -> bool:
     """Text of four characters and more; numbers and displays by their digits and letters."""
     if value.startswith('"'):
         return len(_plain(value)) > 3
-    return value not in _TRIVIAL and sum(map(str.isalnum, value.lstrip("0."))) > 2
+    plain = value.removeprefix("-")
+    return plain not in _TRIVIAL and sum(map(str.isalnum, plain.lstrip("0."))) > 2
 
 
 def _is_common(value: str) -> bool:

@@ -101,8 +101,9 @@ def _reads_protected(file: Changed, protected: frozenset[str]) -> bool:
 
 
 def _is_long(answer: str, options: Options) -> bool:
-    if answer[:1].isdigit():
-        return sum(map(str.isdigit, answer.lstrip("0."))) >= options.min_digits
+    digits = answer.removeprefix("-")
+    if digits[:1].isdigit():
+        return sum(map(str.isdigit, digits.lstrip("0."))) >= options.min_digits
     return len(answer) >= options.min_length
 
 
@@ -167,6 +168,7 @@ RULE = Rule(
                 _with(_equal("20"), _equal("19")), Options()),
         Example("a long text", _with(_equal(_LONG)), Options()),
         Example("a number of many digits", _with(_equal("0.84729132")), Options()),
+        Example("a number of many digits below zero", _with(_equal("-0.84729132")), Options()),
         Example("a file that anybody may write", _with(
             _equal("", "file"), opened=(Opened(2, "tests/data/bill.txt", "root"),)), Options()),
         Example("a file that is not told", _with(_equal("", "file")), Options()),
