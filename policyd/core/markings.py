@@ -51,11 +51,14 @@ class Before:
 
     sheets: Mapping[str, tuple[Sheet, ...]]
     origins: Mapping[str, Placed]
+    defined: frozenset[str] = frozenset()
+    """What the changed files define now."""
 
     @classmethod
     def of(cls, files: Sequence[Changed]) -> Before:
         return cls({file.path: (*file.before, *file.elsewhere) for file in files},
-                   kin(files).origins())
+                   kin(files).origins(), frozenset(
+                       one.name for file in files if file.after for one in file.after.defined))
 
     def at(self, path: str, marker: Marker) -> list[Sequence[Marker]]:
         """The markers on the same test, class or file, side by side."""
@@ -63,7 +66,10 @@ class Before:
                 for sheet in self.sheets.get(path, ())]
 
     def knows(self, file: Changed, marker: Marker) -> bool:
-        """Whether other tests of the file were under the same condition: a new one may be."""
+        """Whether other tests of the file were under the same condition, or it is a name that no
+        changed file defines: a new one may be."""
+        if marker.asks and marker.asks not in self.defined:
+            return True
         return any(_is_no_worse(marker, (one,)) for sheet in self.sheets.get(file.path, ())
                    for one in sheet.markers if one.mark is marker.mark)
 

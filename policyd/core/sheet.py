@@ -141,6 +141,8 @@ class Marker:
     """What it depends on: platform, version, package:NAME, other; empty: it always holds."""
     amount: float | None = None
     """Of a limit, where it is known."""
+    asks: str = ""
+    """The one name that its condition is, which the file imports."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,16 +72,17 @@ def _declared(file: File, one: Known) -> Iterator[Marker]:
     if test is not None:
         never = file.constants.of(test) is not None
         yield Marker(Mark.UNCOLLECTED if never else Mark.SKIP, line, one.name, "if (...)",
-                     _condition(file, test))
+                     _condition(file, test), asks=_asked(file, test))
     asked = dict(made.asked)
     for word in made.words:
         mark = _BY_WORD.get(word)
         if mark is None:
             continue
-        condition = _condition(file, made.choice) if made.choice is not None else ""
+        choice = made.choice
         if word in ("skipIf", "runIf") and word in asked:
-            condition = _condition(file, _first(asked[word]))
-        yield Marker(mark, line, one.name, says, condition)
+            choice = _first(asked[word])
+        condition = _condition(file, choice) if choice is not None else ""
+        yield Marker(mark, line, one.name, says, condition, asks=_asked(file, choice))
     if made.choice is not None and not set(made.words) & set(_BY_WORD):
         yield Marker(Mark.SKIP, line, one.name, says, _condition(file, made.choice))
     if made.runs is None and "todo" not in made.words and not one.is_group:
@@ -193,6 +194,16 @@ def _condition(file: File, node: Node | None) -> str:
     if _PLATFORM.search(whole):
         return "platform"
     return "version" if _VERSION.search(whole) else "other"
+
+
+def _asked(file: File, node: Node | None) -> str:
+    """The name, if a condition is one that is imported, or that it does not hold."""
+    if node is not None and node.kind == "unary_expression" and node.op == "!":
+        node = node.get("argument")
+    if node is None or node.kind != "identifier" or not any(
+            file.bindings.modules_of(frozenset({node.text}))):
+        return ""
+    return ascii(node.text)[1:-1][:100]
 
 
 def _test_around(node: Node) -> Node | None:

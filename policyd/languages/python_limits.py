@@ -25,6 +25,8 @@ _WAITING: Final[Mapping[str, int]] = {
 """Which argument of a call is a limit of time."""
 _LAST_NAMES = {name.rpartition(".")[2] for name in _WAITING}
 _NOBODY: Final = [""]
+_OF_TIME = re.compile(r"_?(?:[A-Z]\w*)?Timeouts?(?:[A-Z]\w*)?")
+"""A class of limits: one of it counts where it is given."""
 
 
 class Limits:
@@ -90,6 +92,8 @@ class Limits:
                  if one.arg and self._is_limit(one.arg)]
         if not given and last_name(call.func) not in _LAST_NAMES:
             return
+        if _OF_TIME.fullmatch(last_name(call.func)):
+            return
         whole = self._dotted.of(call.func)
         position = _WAITING.get(whole)
         if position is not None and len(call.args) > position:
@@ -109,8 +113,19 @@ class Limits:
         """In seconds. None as a value means that there is no limit."""
         if isinstance(node, ast.Constant) and node.value is None:
             return 0.0
+        if isinstance(node, ast.Call) and _OF_TIME.fullmatch(last_name(node.func)):
+            return self._longest([*node.args, *(one.value for one in node.keywords)])
         amount = self._names.number(node)
         return amount / 1000 if amount is not None and name.lower().endswith("ms") else amount
+
+
+    def _longest(self, given: Sequence[ast.expr]) -> float | None:
+        """Of several limits; not known where one of them is not, none where one of them is none."""
+        amounts = [self._amount(one, "") for one in given]
+        known = [amount for amount in amounts if amount is not None]
+        if not amounts or len(known) < len(amounts):
+            return None
+        return 0.0 if 0.0 in known else max(known)
 
 
 def _local(node: ast.expr, scope: Scope) -> ast.expr:

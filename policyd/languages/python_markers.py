@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -29,6 +30,10 @@ class _On(NamedTuple):
 
     effect: Effect
     on: str
+
+
+_ASKED = re.compile(r"if\((?:not )?([A-Za-z_]\w*)\)$", re.ASCII)
+"""A condition that is one name."""
 
 
 class Markers:
@@ -66,7 +71,11 @@ class Markers:
         self._left_over()
         for effect, on in dict.fromkeys(self._found):
             yield Marker(effect.mark, effect.line, on, bounded(effect.says), effect.condition,
-                         effect.amount)
+                         effect.amount, self._imported(effect))
+
+    def _imported(self, effect: Effect) -> str:
+        found = _ASKED.search(effect.says)
+        return found[1] if found and found[1] in self._dotted.bound else ""
 
     def _ons(self, scope: Scope) -> Sequence[str] | None:
         """The names of what a scope is or belongs to; None: a function that is no test."""

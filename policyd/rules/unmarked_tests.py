@@ -4,13 +4,14 @@ Looked at are the tests and the wiring that the net change touches, and the sett
 runners. Marks are: skips and expected failures, in whatever way they are written; reruns; limits of
 time and of difference that are raised, or that are gone or not known any more; and what keeps a
 test from being found. A mark is not gained where its test was only moved or renamed with it, or
-where another guarded branch has it, and a new test may be under a condition that its file had. A
-lower limit passes, and so does the first limit of a test, unless `usual_timeout` says what holds
-without one. A skip or an expected failure passes under one of `conditions` that is not true
-everywhere, or where one of `packages` is missing. A mark on a test with a row of the ledger or the
-quarantine that the target branch holds already passes; a row about one set of parameters excuses no
-whole test. A file that cannot be read is refused, unless it could not be read before. The first
-push of all gains nothing, and a maintainer's push without source may say what is collected.
+where another guarded branch has it, and a new test may be under a condition that its file had, or
+that is one imported name which the change does not define. A lower limit passes, and so does the
+first limit of a test, unless `usual_timeout` says what holds without one. A skip or an expected
+failure passes under one of `conditions` that is not true everywhere, or where one of `packages` is
+missing. A mark on a test with a row of the ledger or the quarantine that the target branch holds
+already passes; a row about one set of parameters excuses no whole test. A file that cannot be read
+is refused, unless it could not be read before. The first push of all gains nothing, and a
+maintainer's push without source may say what is collected.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 
 from policyd.core.content import Changed
 from policyd.core.markings import gains, holds_everywhere, lifted
-from policyd.core.sheet import Mark, Marker, Sheet, Test
+from policyd.core.sheet import Defined, Mark, Marker, Sheet, Test
 
 SKIP, XFAIL, RERUN = Mark.SKIP, Mark.XFAIL, Mark.RERUN
 TIMEOUT, TOLERANCE, UNCOLLECTED = Mark.TIMEOUT, Mark.TOLERANCE, Mark.UNCOLLECTED
@@ -169,3 +169,17 @@ def test_a_limit_that_is_taken_off(before, after, usual, says):
 ])
 def test_a_condition_that_holds_everywhere(condition, says, is_true):
     assert holds_everywhere(on(SKIP, says, condition=condition)) is is_true
+
+
+@pytest.mark.parametrize(("marker", "defines", "says"), [
+    (on(SKIP, "it.runIf(...)", condition="other"), (), ["t.py gains it.runIf(...)"]),
+    (replace(on(SKIP, "it.runIf(...)", condition="other"), asks="isBuild"), (), []),
+    (replace(on(SKIP, "it.runIf(...)", condition="other"), asks="isBuild"), ("isBuild",),
+     ["t.py gains it.runIf(...)"]),
+], ids=["an expression", "a name", "a name of the change's own"])
+def test_a_new_test_may_be_under_a_name_that_is_imported(marker, defines, says):
+    helper = file("helper.py", Sheet(defined=tuple(map(Defined, defines))), Sheet())
+    new = sheet(marker, tests="test_a test_b")
+    assert said(file("t.py", new, sheet(tests="test_b")), helper) == says
+    assert said(file("t.py", new, sheet(tests="test_a test_b")), helper) == [
+        "t.py gains it.runIf(...)"]

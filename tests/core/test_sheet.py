@@ -32,7 +32,8 @@ FULL = Sheet(
         Assertion(9, Kind.EQUAL, "total($0) == 7", "total($0)", "literal", "7"),
         Assertion(10, Kind.CLOSE, "x", tolerance=0.5, types=("ValueError",))), ("app",), 2,
         ("Cart", "total")),),
-    (Marker(Mark.SKIP, 6, "test_x", "@pytest.mark.skip"), Marker(Mark.TIMEOUT, 7, amount=2)),
+    (Marker(Mark.SKIP, 6, "test_x", "@pytest.mark.skip"), Marker(Mark.TIMEOUT, 7, amount=2,
+                                                                    asks="IS_SLOW")),
     (Keyed(3, ('"a"', "7"), "9", "table"),), (Sample(2, ("7",), "9"),),
     (Suspect(Trick.EXITS, 1, "os._exit"),), (Opened(4, "oracle/**/x.json", "file", True),),
     (Mock(5, "app.total", "test_x"),), (Setting("pytest.addopts", "-x", 3),), ("app", ".x"),
@@ -49,7 +50,7 @@ def test_a_sheet_crosses_a_pipe_whole():
     None, [], {}, "", [[]] * 11, [[]] * 13, [[["x", 1, "used", "boss", ""]], *[[]] * 11],
     [[["x", "1", "used", "plain", ""]], *[[]] * 11],
     [[["x", True, "used", "plain", ""]], *[[]] * 11], [[["x", 1, "used"]], *[[]] * 11],
-    [*[[]] * 11, [7]], [[], [], [["skip", 1, "", "", "", "soon"]], *[[]] * 9]])
+    [*[[]] * 11, [7]], [[], [], [["skip", 1, "", "", "", "soon", ""]], *[[]] * 9]])
 def test_what_is_no_sheet_is_none(raw):
     with pytest.raises((ValueError, TypeError)):
         unpacked(raw, Sheet)

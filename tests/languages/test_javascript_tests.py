@@ -362,3 +362,11 @@ def test_runners_are_set_by_what_a_file_exports(source: str, expected: list[str]
 def test_sheet_survives_the_pipe() -> None:
     made = read("import a from './a'; it.skip('x', () => { expect(a('in')).toBeCloseTo(1.5) })")
     assert unpacked(packed(made), Sheet) == made
+
+
+def test_a_condition_that_is_one_imported_name():
+    told = read("import { isBuild } from '~utils'\nconst here = f()\n" + "".join(
+        f"it.runIf({one})('x', () => {{ a() }})\n"
+        for one in ("isBuild", "!isBuild", "isBuild && here", "here")) +
+        "if (isBuild) { it('y', () => { a() }) }").markers
+    assert [one.asks for one in told] == ["isBuild", "isBuild", "", "", "isBuild"]

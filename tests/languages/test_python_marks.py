@@ -257,6 +257,9 @@ LIMITS = [
     ("def test_it():\n    subprocess.run(x, timeout=None)", Mark.TIMEOUT, 0.0),
     ("def test_it():\n    subprocess.run(x, timeout=f())", Mark.TIMEOUT, None),
     ("def test_it():\n    page.wait(timeout_ms=1500)", Mark.TIMEOUT, 1.5),
+    ("def test_it():\n    get(timeout=http.Timeout(5, read=7))", Mark.TIMEOUT, 7.0),
+    ("def test_it():\n    get(timeout=TimeoutConfig(timeout=None))", Mark.TIMEOUT, 0.0),
+    ("def test_it():\n    get(timeout=Timeout(given))", Mark.TIMEOUT, None),
     ("async def test_it():\n    await asyncio.wait_for(x, 5)", Mark.TIMEOUT, 5.0),
     ("READ_TIMEOUT = 2 * 60", Mark.TIMEOUT, 120.0),
     ("EPS = 1e-6", Mark.TOLERANCE, 1e-6),
@@ -274,4 +277,12 @@ def test_limits_have_an_amount_where_it_is_known(source, mark, amount):
 
 
 def test_limits_of_code_that_is_no_test_are_its_own():
+    assert markers("def test_it():\n    assert Timeout(timeout=None) == Timeout(timeout=3)") == ()
     assert markers("def fetch(url, timeout=3):\n    return get(url, timeout=timeout)") == ()
+
+
+def test_a_condition_that_is_one_imported_name():
+    told = markers("from .near import SLOW\nHERE = f()\n" + "".join(
+        f"@pytest.mark.skipif({one})\ndef test_{number}(): pass\n" for number, one in enumerate(
+            ("SLOW", "not SLOW", "SLOW or HERE", "HERE"))))
+    assert [one.asks for one in told] == ["SLOW", "SLOW", "", ""]
