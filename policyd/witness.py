@@ -42,6 +42,7 @@ class Witness:
         self._repo, self._bench, self._at = repo, bench, at
         self._trees = Trees(repo.tree)
         self._done: dict[str, Replay] = {}
+        self._told: set[str] = set()
         self._deadline = time.monotonic() + bench.waits
 
     def judged(self, policy: Policy, given: Situation, verdict: Verdict
@@ -74,7 +75,9 @@ class Witness:
             raise CannotJudge(f"the object {error} is not in the repository") from error
         if found is None:
             return update
-        if self._bench.progress is not None and not found.undecided:
+        if self._bench.progress is not None and not found.undecided \
+                and found.key not in self._told:
+            self._told.add(found.key)
             self._bench.progress(found.summary)
         return replace(update, replay=found)
 

@@ -102,9 +102,9 @@ def _thin_out(there: Path) -> None:
             (there / f"{stem}{suffix}").unlink(missing_ok=True)
 
 
-def told(state: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def told(state: str, key: str = "*") -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every verdict that is kept, as (repository's key, what stands in its file)."""
-    for path in sorted(Path(state, REPLAYS).glob("*/*.json")):
+    for path in sorted(Path(state, REPLAYS).glob(f"{key}/[!.]*.json")):
         if path.name != BREAKS and (raw := _json(path)) is not None:
             yield path.parent.name, raw
 
@@ -170,6 +170,11 @@ def queued(state: str) -> list[str]:
     """The names of the jobs that wait, the oldest first."""
     found = [path for path in Path(state, JOBS).glob(f"[!.]*/{JOB}")]
     return [path.parent.name for path in sorted(found, key=_written)]
+
+
+def queued_at(state: str, name: str) -> float:
+    """When a job was queued, in seconds of the epoch."""
+    return _written(Path(state, JOBS, name, JOB))
 
 
 def is_queued(state: str, name: str) -> bool:

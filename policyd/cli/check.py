@@ -17,8 +17,9 @@ from policyd.core import cases, telling
 from policyd.core.errors import PolicydError
 from policyd.core.evaluate import Outcome
 from policyd.core.index import Index
-from policyd.core.policy import Active
-from policyd.judge import Request, judge
+from policyd.core.policy import Active, Mode, Places
+from policyd.core.trees import Trees
+from policyd.judge import Request, judge, policies_for
 from policyd.rules import OPTIONS
 
 TAKEN, REFUSED = 0, 1
@@ -56,6 +57,8 @@ def command(home: Path, base: str | None, head: str, branch: str | None, name: s
     told = _judged(request, active, RefLine(ref, old, new, None, False), tips)
     text = telling.whole(told).removeprefix("policyd ") + "\n" if form == "json" \
         else telling.answer(told, everything=False)
+    if form == "text":
+        click.echo(_unplayed(active, request, ref, old), nl=False)
     click.echo(text, nl=False)
     return REFUSED if told.verdict.outcome is Outcome.REFUSED else TAKEN
 
@@ -72,6 +75,30 @@ def _judged(request: Request, active: Active, line: RefLine,
             raise
         raise PolicydError("this clone is partial, and an object may be missing from it; `git "
                            f"fetch --refetch --no-filter origin` ({error})") from error
+
+
+def _unplayed(active: Active, request: Request, ref: str, old: str | None) -> str:
+    """That relations were not replayed, and how they can be; "" where there are none."""
+    from policyd.core import render
+    from policyd.witness import RULE
+
+    repo = PushedRepo(request.git_dir)
+    for policy in policies_for(active, request.repository):
+        clause = policy.clause(RULE)
+        if old is None or clause is None or clause.mode is Mode.OFF or not policy.guards(ref) \
+                or policy.replay.when == "off" \
+                or not _has_table(repo, old, policy.records):
+            continue
+        branch = ref.removeprefix(HEADS)
+        line = (f"policyd: note: the server replays relations, this did not; here: policyd replay "
+                f"run --base {old[:7]}; there: git push origin HEAD:refs/check/{branch}")
+        return "\n".join(render.wrapped(render.printable(line), "  ")) + "\n"
+    return ""
+
+
+def _has_table(repo: PushedRepo, commit: str, places: Places) -> bool:
+    tree = repo.header(bytes.fromhex(commit))[0]
+    return Trees(repo.tree).at(tree, places.relations.encode()) is not None
 
 
 def _pusher(name: str | None) -> tuple[str | None, str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import click
 
 from policyd.adapters import activepolicy, gatefiles, hooknotes, moment, policyfiles, repoindex
 from policyd.adapters.gatefiles import Heartbeat, Noted
-from policyd.cli import OK, operating, statustable
+from policyd.cli import OK, operating, replaystatus, statustable
 from policyd.core.errors import CannotJudge, FileInvalid, PolicydError
 from policyd.core.frozen import plain
 from policyd.core.hookstate import Broken
@@ -42,6 +43,10 @@ class Status:
     repositories: tuple[Noted, ...]
     hooks: tuple[Broken, ...] = ()
     """Hooks that are not as they must be."""
+    queue: Mapping[str, Any] = field(default_factory=dict)
+    """Replays that wait."""
+    replays: Mapping[str, list[str]] = field(default_factory=dict)
+    """What there is to replay, sentences by the folder of each repository."""
 
 
 @click.command("status")
@@ -75,7 +80,10 @@ def _told(home: Path, repository: Path | None) -> Any:
     status = Status(now, _daemon(beat, now), alive, _policies(home, active), _pause(active, now),
                     tuple(sorted(noted, key=lambda one: one.repository)),
                     _hooks(home, state, dict(zip(keys, noted, strict=True)), now,
-                           believe=alive and repository is None))
+                           believe=alive and repository is None),
+                    replaystatus.queue(state),
+                    {one.git_dir: replaystatus.of(active, key, one, now)
+                     for key, one in zip(keys, noted, strict=True)})
     return as_plain(status)
 
 
@@ -84,8 +92,11 @@ def as_plain(status: Status) -> dict[str, object]:
     return {
         "now": status.now.isoformat(timespec="seconds"), "daemon": status.daemon,
         "alive": status.alive, "policies": status.policies, "pause": status.pause,
+        "replays": status.queue,
         "hooks": [{**plain(hook), "remedy": hook.remedy} for hook in status.hooks],
-        "repositories": [_repository(noted, status.now) for noted in status.repositories]}
+        "repositories": [{**_repository(noted, status.now),
+                          "replays": status.replays.get(noted.git_dir, [])}
+                         for noted in status.repositories]}
 
 
 def _repository(noted: Noted, now: datetime) -> dict[str, object]:

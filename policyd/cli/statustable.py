@@ -31,6 +31,8 @@ def show(told: Mapping[str, Any]) -> None:
     console.print(_table(("repository", "branch", "gate", "since", "why"), _gates(repositories)))
     for sentence in _let_through(repositories):
         console.print(Text(printable(sentence)), soft_wrap=True)
+    for sentence in _replays(told["replays"], repositories):
+        console.print(Text(printable(sentence)), soft_wrap=True)
     soon = sorted(_soon(repositories))
     if soon:
         console.print(_table(("days", "last day", "row", "owner", "where", "repository"),
@@ -61,6 +63,18 @@ def _let_through(repositories: list[Mapping[str, Any]]) -> Iterator[str]:
             yield (f"let through {use['at'][:16]}: {one['repository']} {use['ref']} by "
                    f"{use['pusher']}, {use['by']}{operator} ({', '.join(use['rules'])}): "
                    f"{use['reason']}")
+
+
+def _replays(queue: Mapping[str, Any], repositories: list[Mapping[str, Any]]) -> Iterator[str]:
+    """What is wrong with replays, those that wait, and what each repository has to replay."""
+    if queue["trouble"]:
+        yield f"REPLAYS: {queue['trouble']}"
+    for job in queue["queued"]:
+        yield (f"queued since {job['since'][:16]}: the replay of {job['candidate'][:12]} for "
+               f"{job['repository']} {job['ref']}")
+    for one in repositories:
+        for sentence in one["replays"]:
+            yield f"replays of {one['repository'] or one['path']}: {sentence}"
 
 
 def _why(branch: Mapping[str, Any]) -> Iterator[str]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from policyd.adapters import activepolicy
 from policyd.adapters import home as homes
 from policyd.core.errors import CannotJudge
+from policyd.core.policy import Active
+from policyd.doctor import replays
 
 
 class Ground:
@@ -18,7 +20,7 @@ class Ground:
         self._home = home
         self._program = self.program()
 
-    def trouble(self) -> str:
+    def trouble(self, active: Active) -> str:
         """What is not as it must be, in one sentence; empty when all is well."""
         try:
             homes.folder(homes.look(self._home), activepolicy.FOLDER)
@@ -27,7 +29,7 @@ class Ground:
         if self.program() != self._program:
             return (f"{self.program()} is in force, and this daemon runs {self._program}; "
                     "`systemctl restart policyd`")
-        return ""
+        return replays.trouble(active)
 
     @staticmethod
     def program() -> str:

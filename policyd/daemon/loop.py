@@ -277,7 +277,7 @@ class Loop:
 
     def _stand(self) -> None:
         """Say once that home or program are not as they must be, and once that they are."""
-        before, self._trouble = self._trouble, self._ground.trouble()
+        before, self._trouble = self._trouble, self._ground.trouble(self._active)
         if self._trouble and self._trouble != before:
             self._voice.trouble("not all is as it must be", reason=self._trouble)
         elif before and not self._trouble:

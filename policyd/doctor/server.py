@@ -23,6 +23,7 @@ from policyd.adapters import home as homes
 from policyd.adapters.decisionlog import NAME as LOG
 from policyd.core.errors import CannotJudge, FileInvalid, PolicydError
 from policyd.core.policy import Active, Mode
+from policyd.doctor import replays
 from policyd.doctor.findings import Finding, fault, note, warning
 from policyd.rules import BY_ID, OPTIONS
 
@@ -39,6 +40,7 @@ def look(home: Path, active: Active) -> Iterator[Finding]:
     yield from _log(state)
     yield from _clock(active)
     yield from _daemon(active)
+    yield from replays.look(active)
     yield from _kernel()
 
 
