@@ -24,7 +24,10 @@ LIMITS = replace(Limits(), output_bytes=256 << 10)
 
 
 class Candidate:
-    """Runs of a materialised source tree. `known` holds the outcome of each run made so far."""
+    """Runs of a materialised source tree. `known` holds the outcome of each run made so far.
+
+    What is still running behind the budget's deadline is ended, and OutOfTime raised.
+    """
 
     def __init__(self, tree: Path, roots: Sequence[str], budget: Budget, *,
                  python: Interpreter | None = None, site: Path | None = None,
@@ -39,16 +42,17 @@ class Candidate:
         """One outcome a run, each in a clean process of its own; the same run is made once."""
         new = [script for script in dict.fromkeys(scripts) if script not in self.known]
         for batch in _batches(new):
-            outcomes = self._executors[0].run_scripts(batch, confirm=True)
-            self.known.update(zip(batch, outcomes, strict=True))
+            outcomes = self._executors[0].run_scripts(
+                batch, confirm=True, seconds=self._budget.left)
             self._budget.did(len(batch))
+            self.known.update(zip(batch, outcomes, strict=True))
         return [self.known[script] for script in scripts]
 
     def strictly(self, scripts: Sequence[Script]) -> list[Outcome]:
         """The same runs, made anew, in a sandbox for each."""
         found: list[Outcome] = []
         for batch in _batches(scripts):
-            found += self._executors[0].strictly(batch)
+            found += self._executors[0].strictly(batch, seconds=self._budget.left)
             self._budget.did(len(batch))
         return found
 
@@ -56,7 +60,8 @@ class Candidate:
         """The same runs, made anew in clean processes, perhaps with another seed of hashes."""
         found: list[Outcome] = []
         for batch in _batches(scripts):
-            found += self._executors[hashed_otherwise].run_scripts(batch, confirm=True)
+            found += self._executors[hashed_otherwise].run_scripts(
+                batch, confirm=True, seconds=self._budget.left)
             self._budget.did(len(batch))
         return found
 
@@ -64,7 +69,8 @@ class Candidate:
                        hashed_otherwise: bool = False) -> list[list[Outcome]]:
         """All runs in one process, in their order: the outcome of each of their calls."""
         calls = [call for script in scripts for call in script]
-        outcomes = iter(self._executors[hashed_otherwise].run_sequence(calls))
+        outcomes = iter(self._executors[hashed_otherwise].run_sequence(
+            calls, seconds=self._budget.left))
         self._budget.did(1)
         return [[next(outcomes) for _ in script] for script in scripts]
 

@@ -26,6 +26,8 @@ class Shown:
 
     pair: Pair
     shrunk: bool = False
+    steady: bool = True
+    """Whether it broke again when it was made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +47,31 @@ class Seen:
 
 
 def classified(seen: Seen) -> Row:
-    """The bucket of a row: what blocks comes before hysteresis."""
+    """The bucket of a row: what blocks comes before hysteresis, and a freeze helps no other way.
+    """
     fare, row = seen.fare, seen.fare.row
-    if seen.counted is not None and seen.counted.held:
-        return _row(seen, Bucket.FROZEN, Cause.BREAKS, seen.told)
-    if fare.broken:
-        return _row(seen, _broken(seen), Cause.BREAKS, seen.told)
+    held = seen.counted is not None and seen.counted.held
+    if fare.broken and not held:
+        if seen.flickers in fare.broken:
+            return _flickering(seen)
+        steady = seen.told is None or seen.told.steady
+        return _row(seen, _broken(seen), Cause.BREAKS if steady else Cause.FLICKERS, seen.told)
     if seen.flickers is not None and row.freeze is None:
-        return _row(seen, _broken(seen), Cause.FLICKERS, Shown(seen.flickers), seen.flicker_says)
+        return _flickering(seen)
     vacuous = [pair for pair in fare.pairs if pair.state is State.VACUOUS]
     if fare.pairs and len(vacuous) > (MOST_VACUOUS + seen.admitted_vacuous) * len(fare.pairs):
         return _row(seen, _broken(seen), Cause.VACUOUS, Shown(vacuous[0]), vacuous[0].why)
     if seen.leak is not None:
         return _row(seen, Bucket.HYSTERESIS, Cause.BREAKS, Shown(seen.leak.pair),
                     "it answers otherwise after other calls in the same process")
+    if held:
+        return _row(seen, Bucket.FROZEN, Cause.BREAKS, seen.told)
     return _row(seen, Bucket.HOLDS, Cause.NONE, None)
+
+
+def _flickering(seen: Seen) -> Row:
+    told = None if seen.flickers is None else Shown(seen.flickers)
+    return _row(seen, _broken(seen), Cause.FLICKERS, told, seen.flicker_says)
 
 
 def _broken(seen: Seen) -> Bucket:
@@ -70,7 +82,7 @@ def _row(seen: Seen, bucket: Bucket, cause: Cause, told: Shown | None, why: str 
     row = seen.fare.row
     pair = None if told is None else told.pair
     first = pair
-    if cause is Cause.BREAKS and seen.fare.broken:
+    if told is seen.told and seen.fare.broken:
         first = seen.fare.broken[0]
     return Row(
         row.id, row.says, row.entry, row.status, bucket, seen.fare.counts, cause,
@@ -78,5 +90,6 @@ def _row(seen: Seen, bucket: Bucket, cause: Cause, told: Shown | None, why: str 
         "" if pair is None else shown(row, pair.drawn.input),
         told is not None and told.shrunk, "" if row.transform is None else row.transform.name,
         why or ("" if pair is None else pair.why), () if pair is None else pair.trace,
-        row.owner, row.last, () if seen.leak is None else seen.leak.after,
+        row.owner, row.last,
+        seen.leak.after if seen.leak is not None and bucket is Bucket.HYSTERESIS else (),
         "" if seen.counted is None else seen.counted.says)

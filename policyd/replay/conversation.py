@@ -7,6 +7,7 @@ import secrets
 import select
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
 from policyd.core.errors import CannotJudge
 from policyd.replay.frames import NONCE_BYTES, Call, Ended, Setup, Stream, ending, outcome, request
@@ -26,8 +27,10 @@ class Conversation:
     `outcomes` gives one outcome a call, in their order.
     """
 
-    def __init__(self, lane: Lane, calls: Sequence[Call], setup: Setup, limits: Limits) -> None:
-        self._lane, self._calls, self._limits = lane, calls, limits
+    def __init__(self, lane: Lane, calls: Sequence[Call], setup: Setup, limits: Limits,
+                 until: float = inf) -> None:
+        """`until`, by time.monotonic(): when all that is not answered has run out of time."""
+        self._lane, self._calls, self._limits, self._until = lane, calls, limits, until
         self._nonces = [secrets.token_bytes(NONCE_BYTES) for _ in calls]
         self._stream = Stream(self._nonces, limits.output_bytes)
         self._setup = setup
@@ -84,9 +87,12 @@ class Conversation:
         self._unsent = memoryview(request(
             self._calls[index], self._setup, self._nonces[index],
             last=self._asked == len(self._calls), most=self._limits.output_bytes))
-        seconds = self._limits.wall_seconds if self._stream.is_ready else _START_SECONDS
-        self._deadline = time.monotonic() + seconds
+        self._deadline = self._later() if self._stream.is_ready \
+            else time.monotonic() + _START_SECONDS
         self._write()
+
+    def _later(self) -> float:
+        return min(time.monotonic() + self._limits.wall_seconds, self._until)
 
     def _write(self) -> None:
         try:
@@ -104,7 +110,7 @@ class Conversation:
         was_ready = self._stream.is_ready
         self._read()
         if self._stream.is_ready and not was_ready:
-            self._deadline = time.monotonic() + self._limits.wall_seconds
+            self._deadline = self._later()
 
     def _read(self) -> None:
         try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from math import inf
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 
 from policyd.core.errors import CannotJudge
@@ -59,24 +61,26 @@ class Executor:
         """
         return self.run_scripts([(call,) for call in calls], confirm=confirm)
 
-    def run_scripts(self, scripts: Iterable[Script], *, confirm: bool = False) -> list[Outcome]:
+    def run_scripts(self, scripts: Iterable[Script], *, confirm: bool = False,
+                    seconds: float = inf) -> list[Outcome]:
         """The same for scripts: the calls of each in one clean process, one outcome a script.
 
-        That is the outcome of the last call, or of the first that gives no value.
+        That is the outcome of the last call, or of the first that gives no value. After `seconds`
+        whatever still runs is Broken, of kind TIMEOUT.
         """
-        scripts = list(scripts)
-        found = [_end(outcomes) for outcomes in self._conversations(scripts)]
+        scripts, until = list(scripts), monotonic() + seconds
+        found = [_end(outcomes) for outcomes in self._conversations(scripts, until)]
         if confirm and self.mode is Mode.WARM:
             broken = [at for at, outcome in enumerate(found) if isinstance(outcome, Broken)]
-            again = self.strictly([scripts[at] for at in broken])
+            again = self.strictly([scripts[at] for at in broken], seconds=until - monotonic())
             for at, outcome in zip(broken, again, strict=True):
                 found[at] = outcome
         return found
 
-    def strictly(self, scripts: Sequence[Script]) -> list[Outcome]:
+    def strictly(self, scripts: Sequence[Script], *, seconds: float = inf) -> list[Outcome]:
         """The same executions, in a sandbox for each."""
         if self.mode is not Mode.WARM:
-            return self.run_scripts(scripts)
+            return self.run_scripts(scripts, seconds=seconds)
         if not scripts:
             return []
         ground = self._ground
@@ -84,18 +88,19 @@ class Executor:
             self._strict = Executor(ground.tree, roots=ground.roots, python=ground.python,
                                     limits=ground.limits, mode=Mode.STRICT, site=ground.site,
                                     hash_seed=ground.hash_seed, jobs=len(self._lanes))
-        return self._strict.run_scripts(scripts)
+        return self._strict.run_scripts(scripts, seconds=seconds)
 
-    def run_sequence(self, calls: Iterable[Call]) -> list[Outcome]:
-        """All executions in one process, in the order given.
+    def run_sequence(self, calls: Iterable[Call], *, seconds: float = inf) -> list[Outcome]:
+        """All executions in one process, in the order given, in `seconds` altogether.
 
         Each is asked for when the one before has answered. What breaks the process ends the
         sequence: the rest is Broken, of kind UNREACHED.
         """
         calls = list(calls)
-        return self._conversations([calls])[0] if calls else []
+        return self._conversations([calls], monotonic() + seconds)[0] if calls else []
 
-    def _conversations(self, talks: Sequence[Sequence[Call]]) -> list[list[Outcome]]:
+    def _conversations(self, talks: Sequence[Sequence[Call]], until: float
+                       ) -> list[list[Outcome]]:
         found: dict[int, list[Outcome]] = {}
         waiting = deque(enumerate(talks))
         free = list(self._lanes)
@@ -107,7 +112,8 @@ class Executor:
                     there = free.pop()
                     setup = self._ground.setup(
                         self.mode, lane=self._lanes.index(there), executions=len(calls))
-                    running[at] = Conversation(there, calls, setup, self._ground.limits), there
+                    running[at] = Conversation(
+                        there, calls, setup, self._ground.limits, until), there
                 wait([talk for talk, _ in running.values()])
                 for at in [at for at, (talk, _) in running.items() if talk.is_over]:
                     talk, there = running.pop(at)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from time import monotonic
 
 from policyd.core.values import dataclass
 from policyd.core.witness import Counts
 from policyd.replay.candidate import Candidate
 from policyd.replay.oracle import Asked, Oracle, Rejected
-from policyd.replay.outcome import digest
+from policyd.replay.outcome import Break, Broken, Outcome, digest
 from policyd.replay.pairs import Drawn, Pair, State, draw, tried
 from policyd.replay.plan import KEPT, Replacing
 from policyd.replay.shrink import shrunk
 from policyd.replay.table import Row
 
 _MOST_SHRUNK = 240
+_SHRINKING_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,21 @@ def fare(row: Row, asked: Sequence[Asked], oracle: Oracle, candidate: Candidate)
     return Fare(row, tuple(pairs), rejected)
 
 
-def smaller(fare: Fare, first: Pair, oracle: Oracle, candidate: Candidate) -> Pair:
-    """A pair that breaks as the first does, with the simplest input that was found."""
-    asked = first.drawn.asked
+def smaller(fare: Fare, first: Pair, oracle: Oracle, candidate: Candidate, *,
+            seconds: float = _SHRINKING_SECONDS) -> Pair:
+    """A pair that breaks, with the simplest input that was found in so many seconds.
+
+    Where time runs out in the first, each other would take as long.
+    """
+    if any(_is_timeout(candidate.known.get(script)) for script in first.scripts):
+        return first
+    until = monotonic() + min(seconds, _SHRINKING_SECONDS)
     known: dict[tuple[int, ...], Pair] = {}
 
     def breaks(sequences: Sequence[tuple[int, ...]]) -> list[bool]:
-        tries = [Asked(asked.index, asked.kind, asked.words, one, asked.seed) for one in sequences]
+        if monotonic() > until:
+            return [False] * len(sequences)
+        tries = [replace(first.drawn.asked, follow=one) for one in sequences]
         made = draw(fare.row, tries, oracle)
         found = tried(fare.row, [one for one in made if isinstance(one, Drawn)], oracle,
                       candidate.run)
@@ -79,7 +90,8 @@ def smaller(fare: Fare, first: Pair, oracle: Oracle, candidate: Candidate) -> Pa
     return known.get(shrunk(first.drawn.choices, breaks, most=_MOST_SHRUNK), first)
 
 
-Tell = Callable[[str], None]
+def _is_timeout(outcome: Outcome | None) -> bool:
+    return isinstance(outcome, Broken) and outcome.kind is Break.TIMEOUT
 
 
 def lines(fares: Sequence[Fare], candidate: Candidate) -> list[str]:

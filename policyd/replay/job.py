@@ -20,7 +20,7 @@ from policyd.replay.freeze import Counted, counted
 from policyd.replay.interpreter import Interpreter
 from policyd.replay.oracle import Asked, Oracle
 from policyd.replay.pairs import Drawn, Pair, State, draw, renamed, tried
-from policyd.replay.plan import Words, asked_again, planned
+from policyd.replay.plan import KEPT, Words, asked_again, planned
 from policyd.replay.precompile import precompile
 from policyd.replay.properties import Proof
 from policyd.replay.steady import Steadiness, looked_at
@@ -60,7 +60,8 @@ def run(given: Given, budget: Budget, log: Log | None = None) -> Replay:
     """Try every row. Raises CannotJudge where the machinery or the base fails, and OutOfTime."""
     tell = log or _nobody
     precompile(given.candidate, roots=given.table.roots, python=given.python, mode=given.mode)
-    with Oracle(given.oracle, given.seed, python=given.python, mode=given.mode) as oracle, \
+    with Oracle(given.oracle, given.seed, python=given.python, mode=given.mode,
+                budget=budget) as oracle, \
             Candidate(given.candidate, given.table.roots, budget, python=given.python,
                       site=given.site, mode=given.mode) as candidate:
         job = _Job(given, oracle, candidate, budget)
@@ -71,7 +72,7 @@ def run(given: Given, budget: Budget, log: Log | None = None) -> Replay:
         tell(_event(row))
     for one in fares:
         for pair in one.broken:
-            tell(_break(one, pair))
+            tell(_break(one, pair, given.seed))
     proven = None
     if given.proof is not None:
         budget.works_on("the properties")
@@ -93,10 +94,11 @@ def again(given: Given, row: TableRow, index: int, budget: Budget) -> Pair | Non
             Candidate(given.candidate, given.table.roots, budget, python=given.python,
                       site=given.site, mode=given.mode) as candidate:
         names = [entry.rpartition(":")[2] for entry in given.table.entries]
-        words = Words(*oracle.harvested(given.sources, names))
+        words = Words(*oracle.harvested(given.sources, names)).chosen(given.seed)
         asked = asked_again(row, index, words)
         if asked is None:
-            raise CannotJudge(f"no job makes a draw {index} of {row.id}")
+            raise CannotJudge(f"no job makes a draw {index} of {row.id}" + (
+                ": it was kept from an earlier push" if index >= KEPT else ""))
         [drawn] = draw(row, [asked], oracle)
         if not isinstance(drawn, Drawn):
             return None
@@ -119,7 +121,8 @@ class _Job:
     def fares(self) -> list[Fare]:
         """Every row tried. Raises CannotJudge where too few draws can be applied."""
         names = [entry.rpartition(":")[2] for entry in self._given.table.entries]
-        words = Words(*self._oracle.harvested(self._given.sources, names))
+        words = Words(*self._oracle.harvested(self._given.sources, names)).chosen(
+            self._given.seed)
         kept = self._given.kept or {}
         plans = [(row, planned(row, words, kept.get(row.id, ())))
                  for row in self._given.table.rows]
@@ -147,7 +150,7 @@ class _Job:
         found = []
         for one in fares:
             self._budget.works_on(one.row.id)
-            flicker = next((pair for pair in one.pairs
+            flicker = next((pair for pair in (*one.broken, *one.pairs)
                             if any(script in flickering for script in pair.scripts)), None)
             says = "" if flicker is None else next(
                 flickering[script] for script in flicker.scripts if script in flickering)
@@ -171,8 +174,10 @@ class _Job:
             return Shown(first)
         again = self._again(first, fare)
         if again.state is not State.BREAKS:
-            return Shown(renamed(first, "identical runs differ: now it breaks and now it holds"))
-        small = smaller(fare, first, self._oracle, self._candidate)
+            return Shown(renamed(first, "identical runs differ: now it breaks and now it holds"),
+                         steady=False)
+        small = smaller(fare, first, self._oracle, self._candidate,
+                        seconds=self._budget.left / 4)
         return Shown(small, small.drawn.choices != first.drawn.choices)
 
     def _again(self, pair: Pair, fare: Fare) -> Pair:
@@ -195,7 +200,9 @@ def _event(row: Row) -> Mapping[str, Any]:
             "rejected": counts.rejected, "vacuous": counts.vacuous, "broken": counts.broken}
 
 
-def _break(one: Fare, pair: Pair) -> Mapping[str, Any]:
-    drawn: Drawn = pair.drawn
-    return {"event": "break", "relation": one.row.id, "draw": drawn.asked.index,
-            "kind": drawn.asked.kind, "why": pair.why, "choices": list(drawn.choices)}
+def _break(one: Fare, pair: Pair, seed: bytes) -> Mapping[str, Any]:
+    """What it takes to make the draw again is `seed`, `index`, `kind` and `choices`."""
+    asked = pair.drawn.asked
+    return {"event": "break", "relation": one.row.id, "draw": asked.index, "kind": asked.kind,
+            "why": pair.why, "seed": (asked.seed or seed).hex(), "index": asked.told_index,
+            "choices": list(pair.drawn.choices)}

@@ -16,6 +16,7 @@ from typing import Any
 from policyd.core.errors import CannotJudge
 from policyd.core.values import dataclass
 from policyd.replay import wire
+from policyd.replay.budget import Budget
 from policyd.replay.execute import Call, Executor, Limits, Mode
 from policyd.replay.interpreter import Interpreter
 from policyd.replay.outcome import Broken, Outcome, Raised, Value
@@ -40,6 +41,13 @@ class Asked:
     follow: tuple[int, ...] | None = None
     seed: bytes = b""
     """Of a draw that is kept from an earlier job; else the job's own counts."""
+    told: int | None = None
+    """The index that the oracle's functions are told, where it is another: that of the earlier
+    job."""
+
+    @property
+    def told_index(self) -> int:
+        return self.index if self.told is None else self.told
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +90,9 @@ class Oracle:
     """Functions of rows, asked for many draws at once: one process a row and phase."""
 
     def __init__(self, tree: Path, seed: bytes, *, python: Interpreter | None = None,
-                 mode: Mode = Mode.WARM) -> None:
-        """`tree` is one that `lay` completed."""
-        self._seed = seed
+                 mode: Mode = Mode.WARM, budget: Budget | None = None) -> None:
+        """`tree` is one that `lay` completed. Behind the budget's deadline, OutOfTime is raised."""
+        self._seed, self._budget = seed, budget
         self._executor = Executor(tree, roots=[FOLDER], python=python, limits=_LIMITS, mode=mode)
 
     def inputs(self, row: Row, asked: Sequence[Asked]) -> list[Answer]:
@@ -136,16 +144,28 @@ class Oracle:
                  items: Iterable[tuple[Asked, list[Any]]], *, patient: bool = False
                  ) -> list[Answer]:
         ask = partial(self._ask, phase, row, function, patient=patient)
-        return [answer for batch in _batches(items) for answer in ask(batch)]
+        found: dict[int, Answer] = {}
+        sendable: list[_Item] = []
+        for at, (asked, item) in enumerate(items):
+            try:
+                size = len(wire.encode([[item]]))  # as deep as it will lie
+                sendable.append(_Item(at, asked.seed, size, item))
+            except wire.Unsendable as error:
+                found[at] = Failed(f"it is {error}", on_output=True)
+        for batch in _batches(sendable):
+            found.update(zip((one.at for one in batch), ask(batch), strict=True))
+        return [found[at] for at in range(len(found))]
 
-    def _ask(self, phase: str, row: Row, function: Function,
-             batch: Sequence[tuple[bytes, bytes, list[Any]]], *, patient: bool) -> list[Answer]:
-        seed = batch[0][0] or self._seed
+    def _ask(self, phase: str, row: Row, function: Function, batch: Sequence[_Item], *,
+             patient: bool) -> list[Answer]:
+        if self._budget is not None:
+            self._budget.did(0)
+        seed = batch[0].seed or self._seed
         setup = {"path": [function.folder], "module": function.module, "function": function.name,
                  "seed": seed, "relation": row.id,
                  "files": [[file.lease, file.path] for file in row.files]}
         try:
-            data = wire.encode([setup, [item for _, _, item in batch]])
+            data = wire.encode([setup, [one.item for one in batch]])
             outcome: Outcome = self._executor.run(Call(f"asking:{phase}", data))
         except (ValueError, wire.Unsendable) as error:
             outcome = Raised(type(error).__name__, message=str(error))
@@ -175,21 +195,29 @@ _NO_SOURCE = frozenset({"SyntaxError", "IndentationError", "TabError"})
 
 
 def _head(asked: Asked) -> list[Any]:
-    return [asked.index, asked.kind, list(asked.words)]
+    return [asked.told_index, asked.kind, list(asked.words)]
 
 
-def _batches(items: Iterable[tuple[Asked, list[Any]]]
-             ) -> Iterator[list[tuple[bytes, bytes, list[Any]]]]:
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """What is asked of one draw; `at` is its place among all."""
+
+    at: int
+    seed: bytes
+    size: int
+    item: list[Any]
+
+
+def _batches(items: Iterable[_Item]) -> Iterator[list[_Item]]:
     """Draws that travel together: of one seed, and not too much at once."""
-    batch: list[tuple[bytes, bytes, list[Any]]] = []
+    batch: list[_Item] = []
     size = 0
-    for asked, item in items:
-        encoded = wire.encode(item, 4 << 20)
-        if batch and (asked.seed != batch[0][0] or size + len(encoded) > _MOST_ASKED):
+    for one in items:
+        if batch and (one.seed != batch[0].seed or size + one.size > _MOST_ASKED):
             yield batch
             batch, size = [], 0
-        batch.append((asked.seed, encoded, item))
-        size += len(encoded)
+        batch.append(one)
+        size += one.size
     if batch:
         yield batch
 

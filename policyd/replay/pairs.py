@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,7 @@ from policyd.core.errors import CannotJudge
 from policyd.core.values import dataclass
 from policyd.replay import wire
 from policyd.replay.candidate import Script, script
-from policyd.replay.compare import compare
+from policyd.replay.compare import Number, compare
 from policyd.replay.oracle import Answer, Asked, Failed, Made, Oracle, Rejected, described
 from policyd.replay.outcome import Broken, Outcome, Raised, Value
 from policyd.replay.table import Function, Row
@@ -21,6 +22,8 @@ Run = Callable[[Sequence[Script]], list[Outcome]]
 
 _LARGEST_INPUT = 256 << 10
 _OUTPUT_BYTES = 2 << 20
+_NO_REFUSAL = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
+"""Errors that no caller expects where a relation says that one must be raised."""
 
 
 class State(Enum):
@@ -68,7 +71,7 @@ class _Open:
     outcomes: tuple[Outcome, ...] = ()
     expected: bytes = b""
     found: bytes = b""
-    within: Fraction | None = None
+    within: Number | None = None
 
     def ends(self, state: State, why: str = "", of: Outcome | None = None) -> None:
         self.done = Pair(self.drawn, state, why, (self.drawn.script, *self.follow_ups),
@@ -142,9 +145,7 @@ def _wrong(row: Row, function: Function, why: str) -> CannotJudge:
 def _look_at_one(row: Row, pairs: Sequence[_Open], oracle: Oracle) -> None:
     for pair in _open(pairs):
         if row.compare == "raises":
-            raised = isinstance(pair.source, Raised)
-            pair.ends(State.HOLDS if raised else State.BREAKS,
-                      "" if raised else "it returns where it must raise")
+            _refused(pair, pair.source)
         elif isinstance(pair.source, Raised):
             pair.ends(State.BREAKS, described(pair.source), pair.source)
     rest = _open(pairs)
@@ -155,6 +156,15 @@ def _look_at_one(row: Row, pairs: Sequence[_Open], oracle: Oracle) -> None:
             raise _wrong(row, row.holds, f"a {type(answer).__name__} is neither True nor False")
         pair.ends(State.HOLDS if answer else State.BREAKS,
                   "" if answer else "its output does not have the property")
+
+
+def _refused(pair: _Open, outcome: Outcome) -> None:
+    if not isinstance(outcome, Raised):
+        pair.ends(State.BREAKS, "it returns where it must raise")
+    elif outcome.name in _NO_REFUSAL:
+        pair.ends(State.BREAKS, f"it raises {outcome.name} where it must refuse", outcome)
+    else:
+        pair.ends(State.HOLDS)
 
 
 def _asked(row: Row, function: Function, pairs: Sequence[_Open], oracle: Oracle,
@@ -210,19 +220,21 @@ def _weigh(row: Row, pairs: Sequence[_Open]) -> None:
         broken = next((o for o in both if isinstance(o, Broken) or _at_import(o)), None)
         raised = [one for one in both if isinstance(one, Raised)]
         alike = len(raised) == len(both) and len({one.name for one in raised}) == 1
+        is_same_call = set(pair.follow_ups) == {pair.drawn.script}
         if broken is not None:
             pair.ends(State.BREAKS, described(broken), broken)
+        elif row.compare == "raises" and not alike:
+            pair.ends(State.BREAKS, "both runs must raise, and raise the same")
+        elif is_same_call:
+            pair.ends(State.VACUOUS, "both runs are the same call")
         elif row.compare == "raises":
-            pair.ends(State.HOLDS if alike else State.BREAKS,
-                      "" if alike else "both runs must raise, and raise the same")
+            _refused(pair, pair.source)
         elif alike:
-            pair.ends(State.VACUOUS, f"both runs raise {raised[0].name}")
+            pair.ends(State.VACUOUS, f"both runs raise {raised[0].name}", raised[0])
         elif raised:
             where = "the source run" if isinstance(pair.source, Raised) else "the follow-up run"
             which = "both runs, not alike" if len(raised) == len(both) else f"{where} alone"
             pair.ends(State.BREAKS, f"{which}: {described(raised[0])}", raised[0])
-        elif pair.follow_ups == (pair.drawn.script,):
-            pair.ends(State.VACUOUS, "both runs are the same call")
 
 
 def _hold_against(row: Row, pairs: Sequence[_Open], oracle: Oracle) -> None:
@@ -262,19 +274,27 @@ def _encoded(row: Row, function: Function, value: Any) -> bytes:
         raise _wrong(row, function, str(error)) from error
 
 
-def _bound(row: Row, function: Function, value: Any) -> Fraction:
-    try:
-        return Fraction(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _wrong(row, function, f"no number: {error}") from error
+def _bound(row: Row, function: Function, value: Any) -> Number:
+    """Never made a Fraction: 10 ** 10 ** 9 of an output would be written out."""
+    if isinstance(value, Decimal):
+        is_bound = value.is_finite() and value >= 0
+    else:
+        is_bound = type(value) in (int, float, Fraction) and value >= 0 and value != float("inf")
+    if is_bound:
+        bound: Number = value
+        return bound
+    raise _wrong(row, function, f"a {type(value).__name__} is no bound: a finite number, 0 or more")
 
 
 def shown(row: Row, given: Any) -> str:
     """An input as people read it: `(1, [1, 2])`, or its steps; printable ASCII, 160 characters."""
-    if row.steps:
-        text = "; ".join(f"{step[0]}({', '.join(map(repr, step[1:]))})" for step in given)
-    else:
-        text = f"({', '.join(map(repr, given))})"
+    try:
+        if row.steps:
+            text = "; ".join(f"{step[0]}({', '.join(map(repr, step[1:]))})" for step in given)
+        else:
+            text = f"({', '.join(map(repr, given))})"
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        text = "(a number of thousands of digits)"
     text = ascii(text)[1:-1].replace("\\'", "'").replace("\\\\", "\\")
     return text if len(text) <= 160 else f"{text[:157]}..."
 

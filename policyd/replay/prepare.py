@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
+from tokenize import detect_encoding
 from typing import Any
 
 from policyd.adapters.gitrepo import PushedRepo
@@ -33,6 +35,8 @@ LOCKS = ("requirements.txt", "requirements.lock", "poetry.lock", "Pipfile.lock",
 KNOWN_LOCKS = "policyd.locks"
 """A file of the site: the SHA-256 of each lock file that it was installed from, one a line."""
 _MOST_HARVESTED = 8 << 20
+_LIKE_ASCII = ("iso-8859-1", "ascii", "us-ascii", "cp1252", "iso-8859-15")
+"""Encodings in which ASCII is ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +229,8 @@ def given(there: Table, one: Trial, place: Path) -> Given:
 
 
 def _asked(draw: Mapping[str, Any]) -> Asked:
-    return Asked(0, "domain", (), tuple(map(int, draw["choices"])), bytes.fromhex(draw["seed"]))
+    return Asked(int(draw.get("index", 0)), str(draw.get("kind", "domain")), (),
+                 tuple(map(int, draw["choices"])), bytes.fromhex(draw["seed"]))
 
 
 def changed_sources(repo: PushedRepo, trees: Trees, roots: Sequence[str], base: bytes,
@@ -242,8 +247,21 @@ def changed_sources(repo: PushedRepo, trees: Trees, roots: Sequence[str], base: 
             if total > _MOST_HARVESTED:
                 raise CannotJudge(f"more than {_MOST_HARVESTED >> 20} MiB of source change; push "
                                   "it in parts")
-            found[path] = data.decode("utf-8-sig", "replace")
+            found[path] = _text(path, data)
     return [found[path] for path in sorted(found)]
+
+
+def _text(path: str, data: bytes) -> str:
+    """As Python reads it. Raises CannotJudge: in another encoding literals would hide."""
+    lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    try:
+        encoding, _ = detect_encoding(BytesIO(lines).readline)
+        if encoding in ("utf-8", "utf-8-sig") or (data.isascii() and encoding in _LIKE_ASCII):
+            return data.decode("utf-8-sig")
+    except (SyntaxError, UnicodeDecodeError):
+        pass
+    raise CannotJudge(f"{ascii(path)[1:-1]} is no UTF-8, or says that it is not; save it as UTF-8 "
+                      "to have it replayed")
 
 
 def _differing(trees: Trees, path: str, old: Entry | None,

@@ -2,7 +2,8 @@
 
 Two sequences, in the order of the draws and in reverse, the second with another seed of hashes,
 are a second execution of every run. Whatever answers otherwise there is run alone again: if that
-differs too, the run is no function of its input; if not, another run before it made the change.
+differs too, the run is no function of its input; if not, another run before it made the change,
+provided that the same sequence makes it again.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from policyd.core.values import dataclass
 from policyd.replay import hysteresis
 from policyd.replay.candidate import Candidate, Script
 from policyd.replay.hysteresis import Leak
-from policyd.replay.outcome import Outcome
+from policyd.replay.outcome import Broken, Outcome
 
 HASHES = "identical runs differ with the seed of hashes: the order of a set, or an address"
 CHANCE = "identical runs differ: a clock or chance"
 _TRIED_HARD = 6
 """Of the runs that seem steady, so many are run alone again and again before it is believed."""
 _AGAIN = 5
+_HASHED_AGAIN = 3
+"""How often a run agrees with itself under each seed of hashes before they are the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +43,29 @@ class Steadiness:
 
 def looked_at(scripts: Sequence[Script], groups: Sequence[str],
               candidate: Candidate) -> Steadiness:
-    """What changes of runs that are `candidate.known`. A leak is localised once a group."""
+    """What changes of runs that are `candidate.known`. A leak is localised once a group.
+
+    A run that breaks its process alone would end a sequence, and hide what comes after it.
+    """
     alone = [candidate.known[script] for script in scripts]
-    forward = range(len(scripts))
-    found: list[tuple[Leak, bool]] = []
+    forward = [at for at, outcome in enumerate(alone) if not isinstance(outcome, Broken)]
+    found: list[tuple[Leak, _Together]] = []
     for order, other in ((forward, False), (forward[::-1], True)):
-        found += ((leak, other) for leak in hysteresis.differing(
-            alone, order, _Together(scripts, candidate, other)))
+        together = _Together(scripts, candidate, other)
+        found += ((leak, together) for leak in hysteresis.differing(alone, order, together))
     flickers = _flickers([scripts[leak.victim] for leak, _ in found], candidate)
     leaks: dict[str, Changed] = {}
     known: list[tuple[int, ...]] = []
-    for leak, other in found:
-        if scripts[leak.victim] in flickers or groups[leak.victim] in leaks:
+    for leak, together in found:
+        victim, group = leak.victim, groups[leak.victim]
+        if scripts[victim] in flickers or group in leaks:
             continue
-        before = hysteresis.polluters(leak, alone[leak.victim],
-                                      _Together(scripts, candidate, other), known)
+        if hysteresis.end(together((*leak.order, victim))[-1]) == alone[victim]:
+            flickers[scripts[victim]] = CHANCE  # two sequences of the same runs differ
+            continue
+        before = hysteresis.polluters(leak, alone[victim], together, known)
         known += [before] if before and before not in known else []
-        leaks[groups[leak.victim]] = Changed(leak, before)
+        leaks[group] = Changed(leak, before)
     return Steadiness(flickers, tuple(leaks.values()))
 
 
@@ -81,8 +90,16 @@ def _flickers(scripts: Sequence[Script], candidate: Candidate) -> dict[Script, s
     rest = [script for script in suspects if script not in found]
     for script, outcome in zip(rest, candidate.anew(rest, hashed_otherwise=True), strict=True):
         if outcome != candidate.known[script]:
-            found[script] = HASHES
+            found[script] = _by_hashes(script, outcome, candidate)
     for script in [script for script in rest if script not in found][:_TRIED_HARD]:
         if any(outcome != candidate.known[script] for outcome in candidate.anew([script] * _AGAIN)):
             found[script] = CHANCE
     return found
+
+
+def _by_hashes(script: Script, other: Outcome, candidate: Candidate) -> str:
+    """Whether each seed of hashes has an answer of its own, or the same one has several."""
+    again = [script] * _HASHED_AGAIN
+    same = all(outcome == candidate.known[script] for outcome in candidate.anew(again)) and all(
+        outcome == other for outcome in candidate.anew(again, hashed_otherwise=True))
+    return HASHES if same else CHANCE
