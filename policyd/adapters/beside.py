@@ -18,6 +18,8 @@ from policyd.adapters.statefolder import because
 from policyd.core.errors import CannotJudge
 
 NICE = 10
+PATIENCE = 5.0
+"""Seconds that a child has to end when it is asked to."""
 _LONGEST = 65_536
 _TAIL = 2_000
 
@@ -48,13 +50,13 @@ class Beside:
     def pid(self) -> int:
         return self._child.pid
 
-    def stop(self, *, patience: float = 5.0) -> None:
-        """Ask it to end; what is left of it after so many seconds is killed."""
+    def stop(self) -> None:
+        """Ask it to end, and kill what does not, with all that it started."""
         self._signal(signal.SIGTERM)
-        self._thread.join(patience)
+        self._thread.join(PATIENCE)
         if self._thread.is_alive():
             self._signal(signal.SIGKILL)
-            self._thread.join(patience)
+            self._thread.join(PATIENCE)
 
     def _signal(self, number: int) -> None:
         if self._child.returncode is None:
