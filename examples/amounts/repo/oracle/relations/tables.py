@@ -23,10 +23,18 @@ def files(draw):
     return [_written(_table(draw))]
 
 
+def files_with_accents(draw):
+    """One file with accents, which stand apart or in one character with their letters."""
+    if draw.kind == "corpus":
+        return files(draw)
+    header, first, *body = _table(draw)
+    first[1] = draw.choice("éüñ") + first[1]
+    form = draw.choice(("NFC", "NFD"))
+    return [unicodedata.normalize(form, _written([header, first, *body]))]
+
+
 def no_tables(draw):
     """A table in which one thing is wrong."""
-    if draw.kind == "corpus":
-        draw.reject("seeds are tables")
     header, *body = _table(draw)
     wrong = draw.choice(("header", "row", "amount"))
     if wrong == "header":
@@ -42,13 +50,12 @@ def no_tables(draw):
 def _table(draw):
     """A header with at least one amount and one other column, and rows for it."""
     kinds = ["amount", "other", *draw.items(lambda: draw.choice(("other", "amount")), 0, 2)]
+    left = {"amount": [*_AMOUNTS], "other": [*_OTHERS]}
     header = []
-    for at, kind in enumerate(kinds):
-        name = draw.choice(_AMOUNTS if kind == "amount" else _OTHERS)
-        header.append(_styled(draw, name) if draw.boolean() else f"{name}{at}"
-                      if kind == "other" else name)
-    if len({name.strip().lower() for name in header}) < len(header):
-        draw.reject("two columns of one name")
+    for kind in kinds:
+        name = draw.choice(left[kind])
+        left[kind].remove(name)
+        header.append(_styled(draw, name) if draw.boolean() else name)
     return [header, *draw.items(lambda: [_cell(draw, kind) for kind in kinds], 1, 6)]
 
 
@@ -96,8 +103,9 @@ def rows_of_all(_draw, outs):
     return [row for out in outs for row in _rows(out)]
 
 
-def decomposed(draw, text):
-    other = unicodedata.normalize("NFC" if draw.boolean() else "NFD", text)
+def in_the_other_form(draw, text):
+    apart = unicodedata.normalize("NFD", text)
+    other = unicodedata.normalize("NFC", text) if apart == text else apart
     if other == text:
         draw.reject("nothing is composed of two")
     return draw.runs([other])

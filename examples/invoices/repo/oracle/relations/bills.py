@@ -65,7 +65,7 @@ def read_back(draw, _invoice):
 
 
 def as_it_was(draw, _out):
-    return _written(draw.input[0])
+    return _written({**draw.input[0], "rejected": False})
 
 
 def without_sums(_draw, outs):
@@ -73,9 +73,9 @@ def without_sums(_draw, outs):
 
 
 def _written(invoice):
-    """What stands in the text of an invoice, without what is worked out from it."""
+    """What stands in the text of an invoice, and whether its total is right."""
     lines = [[line["qty"], Fraction(line["price"]), line["label"]] for line in invoice["lines"]]
-    return [invoice["number"], invoice["currency"], lines]
+    return [invoice["number"], invoice["currency"], lines, invoice["rejected"]]
 
 
 def lines_shuffled(draw, text):

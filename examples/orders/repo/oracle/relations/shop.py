@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from decimal import Decimal
 from fractions import Fraction
 
 _COLUMNS = ("order", "rev", "sku", "qty", "price", "kg")
 _SKUS = ("tea", "mugs", "beans-500", "filter")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 _ADDED = ("lines", "qty", "revenue")
+_PROJECTED = ("sku", "qty", "price")
 _HALF_A_QUANTUM = Fraction(1, 20_000)
 
 
@@ -81,12 +83,38 @@ def partly_delivered_again(draw, *steps):
     return [*steps, ["ingest", part], projection]
 
 
+def revised(draw, *steps):
+    reset, [ingest, rows], projection = steps
+    return [reset, [ingest, [*rows, _revision(draw, rows)]], projection]
+
+
+def revision_put_in(draw, out):
+    """What stands when one order has a newer revision, which may call it off."""
+    row = _revision(draw, draw.input[1][1])
+    others = {order: stands for order, stands in out.items() if order != row["order"]}
+    stands = {key: row[key] for key in _PROJECTED}
+    return others if row["qty"] == "0" else {**others, row["order"]: stands}
+
+
+def _revision(draw, rows):
+    row = draw.choice(rows, stream="revised")
+    return {**row, "rev": "99", "qty": draw.choice(("0", "7"), stream="qty"), "price": "12.34"}
+
+
 def delivered_in_two(draw, *steps):
     reset, [ingest, rows], projection = steps
     if len(rows) < 2:
         draw.reject("one row has no halves")
     left, right = draw.split(rows, "halves")
     return [reset, [ingest, right], [ingest, left], projection]
+
+
+def kilograms_doubled(_draw, rows):
+    return [[{**row, "kg": str(2 * Decimal(row["kg"]))} for row in rows]]
+
+
+def doubled(_draw, out):
+    return 2 * out
 
 
 def mean_is_near(_draw, out):
@@ -96,6 +124,15 @@ def mean_is_near(_draw, out):
 
 def _is_near(mean, revenue, pieces):
     return mean == 0 if not pieces else abs(mean - revenue / pieces) <= _HALF_A_QUANTUM
+
+
+def mean_is_between(draw, out):
+    prices = {}
+    for row in draw.input[0]:
+        if row["qty"] != "0":
+            prices.setdefault(row["sku"], []).append(Fraction(row["price"]))
+    return all(min(known) - _HALF_A_QUANTUM <= Fraction(out[sku]["mean"])
+               <= max(known) + _HALF_A_QUANTUM for sku, known in prices.items())
 
 
 def nothing_lost(draw, out):
