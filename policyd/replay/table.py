@@ -175,7 +175,8 @@ def _function(path: str, row: str, name: str, known: Mapping[str, list[Function]
     places = ", ".join(f"{one.folder}/{one.module}.py" for one in own)
     raise CannotJudge(
         f"{path}: the function {name} of {row} is defined in {places}; a maintainer renames one"
-        if own else f"{path}: no Python file beside it defines {name}, which {row} names")
+        if own else f"{path}: no Python file beside it defines {name}, which {row} names; a "
+                    "maintainer adds it")
 
 
 class _Books:
@@ -208,7 +209,8 @@ class _Books:
             if lease is None or row not in lease.relations:
                 raise CannotJudge(f"{row} reads the lease {one}, " + (
                     "which is not there" if lease is None else
-                    f"whose allowed_relations ({lease.path}) do not name it"))
+                    f"whose allowed_relations ({lease.path}) do not name it")
+                    + "; a maintainer adds it or takes it out of the row")
             self._check(lease)
             yield File(one, lease.corpus)
 
@@ -222,7 +224,8 @@ class _Books:
         for path in paths:
             found = [File("", name) for name, _ in _files(self._repo, self._tree, path)]
             if not found:
-                raise CannotJudge(f"{row} uses the seeds {path}, and there is none")
+                raise CannotJudge(f"{row} uses the seeds {path}, and there is none; a maintainer "
+                                  "adds them or takes them out of the row")
             yield from found
 
 
@@ -262,5 +265,6 @@ def _files(repo: PushedRepo, tree: bytes, path: str) -> Iterator[tuple[str, byte
                 stack.append((f"{here}/{raw.decode('utf-8', 'surrogateescape')}", kind, entry))
         elif mode.startswith(b"100"):
             if repo.size(oid) > MAX_RECORD_BYTES:
-                raise CannotJudge(f"{here} is larger than {MAX_RECORD_BYTES:,} bytes")
+                raise CannotJudge(f"{here} is larger than {MAX_RECORD_BYTES:,} bytes; a "
+                                  "maintainer makes it smaller")
             yield here, repo.read(oid)[1]
