@@ -61,11 +61,11 @@ def _worked(settings: Settings, name: str) -> Done:
         return Done(name, DROPPED, why="job.json cannot be read")
     about = queued.trial.about or {}
     done = Done(name, DROPPED, 0.0, "", about.get("repository", ""), about.get("ref", ""))
-    if queued.trial.key != name or queued.trial.harness != prepare.harness_sha():
+    if queued.name != name or queued.trial.harness != prepare.harness_sha():
         return replace(done, why="it was queued by another version of policyd")
     with replayfiles.alone(state, name, lambda: LEAST), \
             replayfiles.turn(state, settings.replay.at_once, lambda: LEAST):
-        known = replayfiles.verdict(state, queued.repository, name)
+        known = replayfiles.verdict(state, queued.repository, queued.trial.key)
         if known is not None and not known.undecided:
             return replace(done, why="its verdict is known already")
         if replayfiles.begun(state, name) >= MOST_TRIES:

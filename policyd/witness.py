@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from policyd.adapters import clock, replayfiles
+from policyd.adapters import clock, incidents, replayfiles
 from policyd.adapters.gitrepo import Missing, PushedRepo
 from policyd.core.errors import CannotJudge, TryAgain
 from policyd.core.evaluate import Verdict, evaluate, together
@@ -67,12 +67,10 @@ class Witness:
             return update
         try:
             found = self._replay(policy, update)
-        except CannotJudge as error:
+        except Exception as error:
             if mode is Mode.ENFORCE:
                 raise
-            found = Replay("", undecided=str(error))
-        except Missing as error:
-            raise CannotJudge(f"the object {error} is not in the repository") from error
+            found = Replay("", undecided=self._why(error))
         if found is None:
             return update
         if self._bench.progress is not None and not found.undecided \
@@ -81,7 +79,20 @@ class Witness:
             self._bench.progress(found.summary)
         return replace(update, replay=found)
 
+    def _why(self, error: Exception) -> str:
+        """Where nothing enforces, a fault of policyd keeps no push out either; it is reported."""
+        if isinstance(error, CannotJudge):
+            return str(error)
+        incident = incidents.report(self._bench.state, "replay", error)
+        return f"policyd failed, incident {incident}"
+
     def _replay(self, policy: Policy, update: Update) -> Replay | None:
+        try:
+            return self._asked(policy, update)
+        except Missing as error:
+            raise CannotJudge(f"the object {error} is not in the repository") from error
+
+    def _asked(self, policy: Policy, update: Update) -> Replay | None:
         base, tip = str(update.old), str(update.tip)
         sides = Sides(base, self._tree(base), tip, self._tree(tip))
         bench = self._bench
@@ -104,10 +115,11 @@ class Witness:
         bench = self._bench
         trial = replace(trial, about={**(bench.about or {}), "ref": update.ref})
         if policy.replay.when == "ahead":
-            self._queue(there, trial)
+            enqueue(bench.state, self._repo, self._trees, there, self._queued(trial))
             raise TryAgain("this tree was not replayed ahead; the witness begins now, push again "
                            "in a minute")
-        with replayfiles.alone(bench.state, trial.key, self._waits("the same tree")) as mine:
+        name = self._queued(trial).name
+        with replayfiles.alone(bench.state, name, self._waits("the same tree")) as mine:
             if (known := _known(bench.state, bench.key, trial.key)) is not None:
                 return known
             if not mine:
@@ -133,19 +145,15 @@ class Witness:
                     raise TryAgain(
                         "the replay takes longer than this push may wait and is queued; push "
                         f"again in about {max(5, round(error.seconds)):.0f} s") from error
-        replayfiles.done(bench.state, trial.key)  # it may have been queued before
+        replayfiles.done(bench.state, self._queued(trial).name)  # it may have been queued before
         return found
 
-    def _queue(self, there: Table, trial: Trial) -> None:
-        """Queue a tree that nothing is known of. Raises CannotJudge."""
-        bench = self._bench
-        enqueue(bench.state, self._repo, self._trees, there,
-                Queued(bench.key, self._repo.git_dir, trial))
+    def _queued(self, trial: Trial) -> Queued:
+        return Queued(self._bench.key, self._repo.git_dir, trial)
 
     def _hand_over(self, trial: Trial, place: Path) -> None:
-        bench = self._bench
-        replayfiles.queue(bench.state, trial.key, place,
-                          Queued(bench.key, self._repo.git_dir, trial))
+        job = self._queued(trial)
+        replayfiles.queue(self._bench.state, job.name, place, job)
 
     def _left(self) -> float:
         return max(self._deadline - time.monotonic(), 0.0)
@@ -179,12 +187,12 @@ def _known(state: str, key: str, name: str) -> Replay | None:
 def enqueue(state: str, repo: PushedRepo, trees: Trees, there: Table, queued: Queued) -> None:
     """Put a job into the queue, unless it is there. Raises CannotJudge."""
     trial = queued.trial
-    if replayfiles.is_queued(state, trial.key):
+    if replayfiles.is_queued(state, queued.name):
         return
     with replayfiles.workplace(state) as place:
         prepare.written(repo, trees, there, trial, place,
                         replayfiles.breaks(state, queued.repository))
-        replayfiles.queue(state, trial.key, place, queued)
+        replayfiles.queue(state, queued.name, place, queued)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +207,10 @@ class Queued:
     @classmethod
     def of(cls, key: str, git_dir: str, trial: Trial, about: Mapping[str, str]) -> Queued:
         return cls(key, git_dir, replace(trial, about=about))
+
+    @property
+    def name(self) -> str:
+        return replayfiles.job_name(self.repository, self.trial.key)
 
 
 def _is_replayed(update: Update) -> bool:

@@ -23,13 +23,15 @@ from typing import Any, TypeVar
 
 from policyd.adapters import statefolder
 from policyd.adapters.statefolder import because
-from policyd.core.errors import CannotJudge
+from policyd.core.errors import CannotJudge, TryAgain
 from policyd.core.frozen import plain, thawed
 from policyd.core.witness import Replay
 
 REPLAYS, JOBS, SECRET = "replays", "jobs", "replay.secret"
 BREAKS, JOB, TRIES = "breaks.json", "job.json", "tries"
 FORMAT = 1
+MOST_QUEUED = 100
+"""Jobs that wait at a time: each holds trees on the disk."""
 LEFT = 3600.0
 """Seconds after which nobody works any more on what lies there without a lock."""
 MOST_VERDICTS = 400
@@ -130,8 +132,8 @@ def keep_breaks(state: str, key: str, found: Mapping[str, Sequence[Mapping[str, 
 @contextmanager
 def workplace(state: str) -> Iterator[Path]:
     """A new folder for the trees of one job; gone afterwards, unless it was queued."""
-    sweep(state)
     jobs = statefolder.subfolder(state, JOBS)
+    _sweep_jobs(state, time.time() - LEFT)
     place = Path(tempfile.mkdtemp(prefix=".work-", dir=jobs))
     try:
         place.chmod(0o755)
@@ -140,9 +142,16 @@ def workplace(state: str) -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def sweep(state: str, *, older: float = LEFT) -> None:
+def sweep(state: str) -> None:
     """Take away what killed processes left."""
-    before = time.time() - older
+    before = time.time() - LEFT
+    _sweep_jobs(state, before)
+    for path in Path(state, REPLAYS).glob("*/.*"):  # drafts
+        if _written(path) < before:
+            path.unlink(missing_ok=True)
+
+
+def _sweep_jobs(state: str, before: float) -> None:
     for place in Path(state, JOBS).glob(".work-*"):
         if _written(place) < before:
             shutil.rmtree(place, ignore_errors=True)
@@ -150,13 +159,19 @@ def sweep(state: str, *, older: float = LEFT) -> None:
         if _written(path) < before and (held := _try(path)) is not None:
             path.unlink(missing_ok=True)
             os.close(held)
-    for path in Path(state, REPLAYS).glob("*/.*"):  # drafts
-        if _written(path) < before:
-            path.unlink(missing_ok=True)
+
+
+def job_name(key: str, verdict: str) -> str:
+    """What the job for a verdict key of one repository is called: forks have the same trees."""
+    return f"{verdict}.{key}"
 
 
 def queue(state: str, name: str, place: Path, job: object) -> None:
-    """Hand a workplace over to the workers; the same job is queued once."""
+    """Hand a workplace over to the workers; the same job is queued once. Raises TryAgain."""
+    waiting = len(queued(state))
+    if waiting >= MOST_QUEUED and not is_queued(state, name):
+        raise TryAgain(f"{waiting} replays wait already; push again later, and if that stays so "
+                       "see `policyd status`")
     data = json.dumps({"format": FORMAT, "job": plain(job)}).encode("ascii")
     statefolder.replace(str(place / JOB), data)
     there = Path(state, JOBS, name)

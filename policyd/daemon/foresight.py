@@ -99,10 +99,11 @@ class Foresight:
                 return False
             there, trial = found
             known = replayfiles.verdict(self._state, place.key, trial.key)
-            if known is not None or replayfiles.is_queued(self._state, trial.key):
+            job = Queued.of(place.key, repo.git_dir, trial, {
+                "repository": place.name, "ref": ref})
+            if known is not None or replayfiles.is_queued(self._state, job.name):
                 return False
-            enqueue(self._state, repo, trees, there, Queued.of(place.key, repo.git_dir, trial, {
-                "repository": place.name, "ref": ref}))
+            enqueue(self._state, repo, trees, there, job)
         except (CannotJudge, Missing):
             return False
         return True

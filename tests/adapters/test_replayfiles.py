@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from policyd.adapters import replayfiles
-from policyd.core.errors import CannotJudge
+from policyd.core.errors import CannotJudge, TryAgain
 from policyd.core.witness import Bucket, Counts, Replay, Row
 
 KEY, OLD = "ab" * 16, time.time() - 2 * replayfiles.LEFT
@@ -125,6 +125,16 @@ def test_the_same_job_is_queued_once_and_the_oldest_comes_first(state):
     assert (second / replayfiles.JOB).stat().st_ino == before
     assert replayfiles.queued(state) == [named(2), named(1)]
     assert list(Path(state, replayfiles.JOBS).glob(".*")) == []
+
+
+def test_the_queue_is_not_endless(state, monkeypatch):
+    monkeypatch.setattr(replayfiles, "MOST_QUEUED", 2)
+    waiting(state, named(1))
+    waiting(state, named(2))
+    with pytest.raises(TryAgain, match="2 replays wait already"):
+        waiting(state, named(3))
+    waiting(state, named(2))
+    assert replayfiles.queued(state) == [named(1), named(2)]
 
 
 def test_what_is_left_of_a_job_whose_end_was_cut_short_keeps_no_other_out(state):

@@ -177,7 +177,7 @@ def test_what_takes_too_long_is_queued_and_the_worker_goes_on(site, result, came
     assert f"{name[:12]} r {MAIN} {came} after " in site.out
     assert queued(site) == []
     landed(site) if came == "holds" else broken(site)
-    assert replays(site)["key"] == name
+    assert name == f"{replays(site)['key']}.{key(site)}"
     assert site.policyd("status") == 0
     assert f": {came}{'' if came == 'holds' else ' D1'}\n" in site.out
 
@@ -230,6 +230,14 @@ def test_where_it_only_warns_what_cannot_be_replayed_is_told_and_passes(site):
     told = landed(site)
     assert "relations could not be tried" in told[0]
     assert "src/a.pth is run by Python without being imported" in "\n".join(told)
+    (site.state / "replay.secret").write_text("damaged")
+    changed(site, {**twice("n + n + 0"), "src/a.pth": None})
+    assert "relations could not be tried" in landed(site)[0]
+    (site.state / "jobs").rename(site.state / "away")
+    (site.state / "jobs").touch()
+    (site.state / "replay.secret").unlink()
+    changed(site, twice("0 + n + n"))
+    assert "policyd failed, incident" in " ".join(landed(site)), "and nobody has to wait for it"
 
 
 def test_switched_off_nothing_is_replayed(site):
@@ -300,7 +308,7 @@ def test_what_the_worker_could_not_decide_is_no_pass_and_is_tried_anew_later(sit
     told = retried(site)
     assert "could not be replayed: the process that replayed it was ended" in told
     assert "it is tried anew in 5 min" in told
-    verdict = site.state / "replays" / key(site) / f"{name}.json"
+    verdict = site.state / "replays" / key(site) / f"{name.partition('.')[0]}.json"
     os.utime(verdict, (time.time() - 400,) * 2)
     assert landed(site) == []
 
