@@ -126,7 +126,8 @@ REPLAY = {
                       "(`refuse`) or told (`warn`)."),
     "seed": Key("A number from which all draws are made; unless given, one that the server makes "
                 "of a secret and of what is pushed."),
-    "seconds": Key("Time of one replay, wherever it runs."),
+    "seconds": Key("Time of one replay while a push waits for it. A longer one is queued, and has "
+                   "600 s there, or this where it is more."),
 }
 
 OVERRIDE = {
