@@ -232,7 +232,7 @@ def run(state: str, key: str, there: Table, trial: Trial, given: job.Given,
             "judge_cpu_seconds": round(cpu, 3)}])
     replayfiles.keep(state, key, found, {
         "at": began, "base": trial.base, "candidate": trial.candidate, **(trial.about or {})})
-    replayfiles.keep_breaks(state, key, _breaking(trial, events))
+    replayfiles.keep_breaks(state, key, _breaking(events))
     return found
 
 
@@ -245,13 +245,12 @@ def _head(trial: Trial, began: str) -> Mapping[str, object]:
             **(trial.about or {})}
 
 
-def _breaking(trial: Trial, events: Sequence[Mapping[str, object]]
-              ) -> Mapping[str, list[Mapping[str, object]]]:
+def _breaking(events: Sequence[Mapping[str, object]]) -> Mapping[str, list[Mapping[str, object]]]:
     """The first breaking draws of each row, so that they are made again."""
     found: dict[str, list[Mapping[str, object]]] = {}
     for event in events:
         if event["event"] == "break":
             draws = found.setdefault(str(event["relation"]), [])
             if len(draws) < 2:
-                draws.append({"seed": trial.seed, "choices": event["choices"]})
+                draws.append({name: event[name] for name in ("seed", "index", "kind", "choices")})
     return found

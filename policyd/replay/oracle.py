@@ -27,6 +27,9 @@ FOLDER = "_policyd"
 DRIVERS = tuple(Path(__file__).with_name(f"{name}.py") for name in ("asking", "draws", "harvest"))
 
 _LIMITS = Limits(wall_seconds=20.0, cpu_seconds=10, output_bytes=8 << 20)
+_LANES = 2
+_LEAST_TOGETHER = 12
+"""Draws of a request, where there are more: to load the functions costs as much as some draws."""
 _MOST_ASKED = 512 << 10
 """Bytes of one request, where a single draw is not longer."""
 
@@ -93,7 +96,8 @@ class Oracle:
                  mode: Mode = Mode.WARM, budget: Budget | None = None) -> None:
         """`tree` is one that `lay` completed. Behind the budget's deadline, OutOfTime is raised."""
         self._seed, self._budget = seed, budget
-        self._executor = Executor(tree, roots=[FOLDER], python=python, limits=_LIMITS, mode=mode)
+        self._executor = Executor(tree, roots=[FOLDER], python=python, limits=_LIMITS, mode=mode,
+                                  jobs=_LANES)
 
     def inputs(self, row: Row, asked: Sequence[Asked]) -> list[Answer]:
         """The source inputs of draws, each a list of arguments or of steps."""
@@ -152,33 +156,46 @@ class Oracle:
                 sendable.append(_Item(at, asked.seed, size, item))
             except wire.Unsendable as error:
                 found[at] = Failed(f"it is {error}", on_output=True)
-        for batch in _batches(sendable):
-            found.update(zip((one.at for one in batch), ask(batch), strict=True))
+        batches = list(_batches(sendable))
+        for batch, answers in zip(batches, ask(batches), strict=True):
+            found.update(zip((one.at for one in batch), answers, strict=True))
         return [found[at] for at in range(len(found))]
 
-    def _ask(self, phase: str, row: Row, function: Function, batch: Sequence[_Item], *,
-             patient: bool) -> list[Answer]:
+    def _ask(self, phase: str, row: Row, function: Function, batches: Sequence[Sequence[_Item]],
+             *, patient: bool) -> list[list[Answer]]:
+        """The answers of each batch; as many batches at a time as there are lanes."""
         if self._budget is not None:
             self._budget.did(0)
-        seed = batch[0].seed or self._seed
+        calls = [self._call(phase, row, function, batch) for batch in batches]
+        outcomes = iter(self._executor.run_many(
+            [call for call in calls if isinstance(call, Call)]))
+        return [self._read(next(outcomes) if isinstance(call, Call) else call,
+                           (phase, row, function), batch, patient=patient)
+                for call, batch in zip(calls, batches, strict=True)]
+
+    def _call(self, phase: str, row: Row, function: Function,
+              batch: Sequence[_Item]) -> Call | Raised:
         setup = {"path": [function.folder], "module": function.module, "function": function.name,
-                 "seed": seed, "relation": row.id,
+                 "seed": batch[0].seed or self._seed, "relation": row.id,
                  "files": [[file.lease, file.path] for file in row.files]}
         try:
-            data = wire.encode([setup, [one.item for one in batch]])
-            outcome: Outcome = self._executor.run(Call(f"asking:{phase}", data))
+            return Call(f"asking:{phase}", wire.encode([setup, [one.item for one in batch]]))
         except (ValueError, wire.Unsendable) as error:
-            outcome = Raised(type(error).__name__, message=str(error))
+            return Raised(type(error).__name__, message=str(error))
+
+    def _read(self, outcome: Outcome, of: tuple[str, Row, Function], batch: Sequence[_Item], *,
+              patient: bool) -> list[Answer]:
         if isinstance(outcome, Value):
             found = wire.decode(outcome.data, _LIMITS.output_bytes, trusted=True)
             return [_answer(one) for one in found]
+        phase, row, function = of
         if not patient:
             raise CannotJudge(f"{function.name} of {row.id} does not run: {described(outcome)}; "
                               "a maintainer repairs the relation")
         if len(batch) == 1:
             return [Failed(described(outcome), on_output=True)]
-        return [answer for one in batch
-                for answer in self._ask(phase, row, function, [one], patient=True)]
+        each = self._ask(phase, row, function, [[one] for one in batch], patient=True)
+        return [answer for answers in each for answer in answers]
 
     def close(self) -> None:
         self._executor.close()
@@ -208,12 +225,14 @@ class _Item:
     item: list[Any]
 
 
-def _batches(items: Iterable[_Item]) -> Iterator[list[_Item]]:
-    """Draws that travel together: of one seed, and not too much at once."""
+def _batches(items: Sequence[_Item]) -> Iterator[list[_Item]]:
+    """Draws that travel together: of one seed, not too much at once, and a share for each lane."""
     batch: list[_Item] = []
     size = 0
+    most = max(_LEAST_TOGETHER, -(-len(items) // _LANES))
     for one in items:
-        if batch and (one.seed != batch[0].seed or size + one.size > _MOST_ASKED):
+        if batch and (one.seed != batch[0].seed or size + one.size > _MOST_ASKED
+                      or len(batch) == most):
             yield batch
             batch, size = [], 0
         batch.append(one)
