@@ -281,19 +281,26 @@ def test_two_policies_that_hold_together_replay_once(site):
     assert len([line for line in site.told if "relations-hold: D1 breaks" in line]) == 1
 
 
-def test_two_questions_about_one_tree_at_once_have_one_answer(site):
-    changed(site, twice(GAMED))
+@pytest.mark.parametrize(("trees", "what"), [(1, "the same tree"), (2, "its turn")])
+def test_of_two_pushes_at_once_one_waits_for_the_other(site, trees, what):
+    """One tree is replayed once; two trees one after the other where one place is all there is."""
+    settings = site.home / "policyd.yaml"
+    settings.write_text(settings.read_text() + "replay: {at_once: 1}\n")
+    assert site.policyd("policy", "apply") == 0, site.out
+    slowly = "    import time\n    time.sleep(0.1)\n"
+    tips = [changed(site, twice(result, inside=slowly)) for result in (HONEST, "2 * n")][:trees] * 2
     asking = [subprocess.Popen(
-        ["git", "push", "origin", "HEAD:refs/check/main"], cwd=site.work, text=True,
+        ["git", "push", "origin", f"{tip}:refs/check/main"], cwd=site.work, text=True,
         env=site.environment(REMOTE_USER="agent-7"), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE) for _ in range(2)]
+        stderr=subprocess.PIPE) for tip in tips[:2]]
     told = [one.communicate(timeout=120)[1] for one in asking]
-    assert all("main would refuse this" in text for text in told), told
-    assert sum(" of about " in text or "waits for the same tree" in text for text in told) <= 2
-    assert len(verdicts(site)) == len(logs(site)) == 1
+    assert all("main would take this" in text for text in told), told
+    assert sum(f"policyd: replay: waits for {what}" in text for text in told) == 1, told
+    assert sum(" executions" in text for text in told) == trees, told
+    assert len(verdicts(site)) == len(logs(site)) == trees
     assert site.incidents() == []
     left = [path.name for path in (site.state / "jobs").iterdir()]
-    assert all(name.startswith(".turn-") for name in left), left
+    assert left == [".turn-0"]
 
 
 def test_what_the_worker_could_not_decide_is_no_pass_and_is_tried_anew_later(site):
