@@ -166,6 +166,8 @@ class _Near(NamedTuple):
             return (self.wrong,)
         if type(due) is type(got) and due == got:
             return ()
+        if type(due) is int and type(got) is int and not self.bound.ten:  # in half the time
+            return (self.wrong,) if abs(due - got) * self.bound.bottom > self.bound.top else ()
         if _is_infinite(due) or _is_infinite(got):
             return () if _is_infinite(due) and _is_infinite(got) and (due > 0) == (got > 0) \
                 else (self.wrong,)
@@ -228,7 +230,10 @@ def _bound(within: Number | None) -> _Term | None:
         return None
     if not _is_number(within) or _is_infinite(within) or within < 0:
         return None
-    return _term(within)
+    bound = _term(within)
+    if bound is None or not 0 < abs(bound.ten) < 99:
+        return bound
+    return _Term(*(bound.top * Fraction(10) ** bound.ten).as_integer_ratio(), 0)
 
 
 def _shown(within: Number | None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import Counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing would cost as much as a call
@@ -19,20 +20,20 @@ MOST = 64
 """Clusters of one kind."""
 _MOST_TOGETHER = 16
 """Values of one cluster."""
-_STEPS, _STEPS_INSIDE = 2000, 100
+_STEPS, _STEPS_INSIDE = 2000, 30
 """Nodes that are looked at of one condition, and of one inside another."""
 _MOST_BITS = 1024
-_DEEPEST = 20
 _LONGEST = 4000
 """Characters of one cluster."""
 _ALL = 60_000
 """Characters of all clusters of one kind: encoded, both kinds are below a megabyte."""
 
-_CONDITION, _TOGETHER, _PART, _DULL, _ALONE, _DULL_ALONE = range(6)
+_CONDITION, _TOGETHER, _OPTION, _PART, _KEYS, _DULL, _ALONE, _DULL_ALONE = range(8)
 """Ranks: what comes first where there is too much."""
-_DULL_VALUES = frozenset({"0", "1", "-1", "2", "0.0", "1.0", "''", "b''", "[]", "()", "{}"})
+_DULL_VALUES: tuple[object, ...] = (0, 1, -1, 2, "", b"", [], (), {})
 _BESIDE, _WITHIN, _LENGTH = range(3)
 """How a constant stands in a condition: compared, deeper inside, compared with a length."""
+_SYMBOLS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 _TRANSPARENT = (ast.pattern, ast.Set, ast.List, ast.Tuple)
 _ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -74,53 +75,46 @@ def _in_turn(found: list[list[tuple[int, list[Any]]]]) -> list[list[Any]]:
     for *_, cluster in ranked:
         if len(kept) == MOST:
             break
-        if not cluster or _is_deep(cluster, _DEEPEST):
-            continue
         name = ascii(cluster)
-        if name not in kept and len(name) <= min(left, _LONGEST):
+        if cluster and name not in kept and len(name) <= min(left, _LONGEST):
             kept[name] = cluster
             left -= len(name)
     return list(kept.values())
 
 
-def _is_deep(value: Any, left: int) -> bool:
-    if type(value) is dict:
-        value = [*value, *value.values()]
-    if type(value) not in (list, tuple):
-        return False
-    return left == 0 or any(_is_deep(item, left - 1) for item in value)
-
-
 def _children(node: ast.AST) -> list[ast.AST]:
-    """As the standard library gives them; annotations are left out."""
+    """What may hold a constant, in the order of the text; annotations are left out."""
+    aside = getattr(node, "annotation", None), getattr(node, "returns", None)
     return [child for child in ast.iter_child_nodes(node)
-            if child is not getattr(node, "annotation", None)
-            and child is not getattr(node, "returns", None)]
+            if not isinstance(child, _SYMBOLS) and child not in aside]
 
 
 class _Worths:
     """What the constant expressions of a text are worth: a value and its size."""
 
     def __init__(self, tree: ast.Module) -> None:
-        order = []
+        self.below: dict[int, list[ast.AST]] = {}
         stack: list[ast.AST] = [tree]
+        order = []
         while stack:
             node = stack.pop()
             order.append(node)
-            stack += _children(node)
+            stack += self.below.setdefault(id(node), _children(node))
+        self.nodes = order[::-1]
+        """All nodes, each behind those below it."""
         once = _bound_once(order)
         self._bound = {name: node.value for node in order
                        if isinstance(node, ast.Assign | ast.AnnAssign)
                        for name in _targets(node) if name in once}
+        names = {id(value): name for name, value in self._bound.items()}
         self._names: dict[str, tuple[Any, int]] = {}
         self._known: dict[int, tuple[Any, int]] = {}
-        for node in reversed(order):
+        for node in self.nodes:
             worth = self._worth(node)
             if worth is not None:
                 self._known[id(node)] = worth
-            elif isinstance(node, ast.Assign | ast.AnnAssign) and id(node.value) in self._known:
-                self._names.update((name, self._known[id(node.value)]) for name in _targets(node)
-                                   if name in once)
+                if id(node) in names:
+                    self._names[names[id(node)]] = worth
 
     def __contains__(self, node: ast.AST) -> bool:
         return id(node) in self._known
@@ -153,17 +147,18 @@ class _Worths:
         return None
 
     def _parts(self, nodes: Sequence[ast.AST | None]) -> tuple[list[Any], int] | None:
-        """What all are worth, and its size; None where one is not constant or all are too much."""
-        parts, total = [], 1
+        """What all are worth, and its size; None where one is not constant or all are too much.
+
+        Each level costs half as much again, so that nothing is deeper than 20.
+        """
+        parts, total = [], 2.0
         for node in nodes:
             worth = self._known.get(id(node))
-            if worth is None:
+            if worth is None or total > _LONGEST:
                 return None
-            total += worth[1] + 1
-            if total > _LONGEST:
-                return None
+            total += 1.5 * worth[1] + 1
             parts.append(worth[0])
-        return parts, total
+        return (parts, int(total)) if total <= _LONGEST else None
 
     def _many(self, kind: type, nodes: Sequence[ast.AST]) -> tuple[Any, int] | None:
         parts = self._parts(nodes)
@@ -172,10 +167,8 @@ class _Worths:
     def _dict(self, keys: Sequence[ast.AST | None],
               values: Sequence[ast.AST]) -> tuple[Any, int] | None:
         parts = self._parts([*keys, *values])
-        if parts is None:
-            return None
         try:
-            return dict(zip(parts[0][: len(keys)], parts[0][len(keys) :], strict=True)), parts[1]
+            return parts and (dict(zip(parts[0], parts[0][len(keys) :], strict=False)), parts[1])
         except TypeError:  # a list is no key
             return None
 
@@ -186,15 +179,10 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> list[str]:
 
 
 def _bound_once(nodes: Iterable[ast.AST]) -> set[str]:
-    met: dict[str, int] = {}
-    for node in nodes:
-        name = None
-        if isinstance(node, ast.arg):
-            name = node.arg
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            name = node.id
-        if name is not None:
-            met[name] = met.get(name, 0) + 1
+    """Names that one place of the text binds."""
+    met = Counter(node.arg if isinstance(node, ast.arg) else node.id for node in nodes
+                  if isinstance(node, ast.arg)
+                  or (isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)))
     return {name for name, times in met.items() if times == 1}
 
 
@@ -257,11 +245,11 @@ class _Text:
 
     def arguments(self, calls: frozenset[str]) -> Iterator[list[Any]]:
         """Of calls of these names, where each argument is a constant; bool and None left out."""
-        for node, *_ in self._walked():
+        for node in self._worths.nodes:
             if isinstance(node, ast.Call) and _called(node) in calls:
                 given = [*node.args, *(keyword.value for keyword in node.keywords)]
                 if all(self._is_literal(argument) for argument in given):
-                    yield [value for value, *_ in self._held(given, _STEPS)]
+                    yield [value for argument in given for value, *_ in self._held([argument])]
 
     def _is_literal(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Call) and _called(node) == "Decimal":
@@ -272,14 +260,18 @@ class _Text:
         """Clusters, each with its rank."""
         functions: dict[int, list[Any]] = {}
         for node, around, is_inside, function in self._walked():
+            rank, choice, steps = _CONDITION, 0, _STEPS
+            if isinstance(node, ast.Dict):
+                rank, choice = _KEYS, -id(node)
+            elif is_inside:
+                rank, steps = _PART, _STEPS_INSIDE
             for group in self._groups(node):
-                held = self._held(group, _STEPS_INSIDE if is_inside else _STEPS)
+                held = self._held(group, steps, choice)
                 together = [value for value, *_ in held]
-                is_part = is_inside or isinstance(node, ast.Dict)
-                yield from _ranked(_PART if is_part else _CONDITION, together)
+                yield from _ranked(rank, together)
                 for alternative in _alternatives(held):
-                    yield from _ranked(_PART, alternative)
-                if not is_part and not isinstance(node, ast.Call):
+                    yield from _ranked(max(rank, _OPTION), alternative)
+                if rank == _CONDITION and not isinstance(node, ast.Call):
                     functions.setdefault(function, []).extend(together)
                     if around:
                         yield from _ranked(_TOGETHER, [*together, *around])
@@ -307,13 +299,13 @@ class _Text:
             of_tests = {id(test) for test in tests}
             inner, body = around, set()
             if tests and isinstance(node, ast.If | ast.While | ast.match_case):
-                held = [value for value, *_ in self._held(tests, _STEPS)]
+                held = [value for value, *_ in self._held(tests)]
                 inner, body = [*held, *around][:_MOST_TOGETHER], set(map(id, node.body))
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 function = id(node)
             stack += [(child, inner if id(child) in body else around,
                        is_inside or id(node) in of_tests or id(child) in of_tests, function)
-                      for child in reversed(_children(node))]
+                      for child in reversed(self._worths.below[id(node)])]
 
     def _groups(self, node: ast.AST) -> Sequence[Sequence[ast.AST]]:
         """The conditions that a node makes of what is below it, each as the nodes it is made of."""
@@ -332,10 +324,11 @@ class _Text:
                 return [_row(row) for row in getattr(self._worths.meant(rows), "elts", ())]
         return []
 
-    def _held(self, nodes: Sequence[ast.AST], steps: int) -> list[_Held]:
+    def _held(self, nodes: Sequence[ast.AST], steps: int = _STEPS,
+              choice: int = 0) -> list[_Held]:
         """The constants of one condition: what is compared first, what lengths are last."""
         found: list[_Held] = []
-        stack: list[tuple[ast.AST, int, int]] = [(node, _BESIDE, 0) for node in reversed(nodes)]
+        stack = [(node, _BESIDE, choice) for node in reversed(nodes)]
         while stack and len(found) < _MOST_TOGETHER and steps:
             node, stands, choice = stack.pop()
             steps -= 1
@@ -348,7 +341,8 @@ class _Text:
             elif not isinstance(node, ast.JoinedStr):
                 stands = _BESIDE if isinstance(node, _TRANSPARENT) else _WITHIN
                 choice = -id(node) if isinstance(node, ast.MatchOr) else choice
-                stack += [(child, stands, choice) for child in reversed(_children(node))]
+                below = self._worths.below[id(node)]
+                stack += [(child, stands, choice) for child in reversed(below)]
         return sorted(found[:_MOST_TOGETHER], key=lambda one: one[1])
 
 
@@ -357,9 +351,8 @@ def _operands(node: ast.Compare) -> list[tuple[ast.AST, int, int]]:
     sides = [node.left, *node.comparators]
     is_length = any(isinstance(side, ast.Call) and _called(side) == "len" for side in sides)
     stands = _LENGTH if is_length else _BESIDE
-    choices = [0, *(id(node) if isinstance(operation, ast.In | ast.NotIn) else 0
-                    for operation in node.ops)]
-    return [(side, stands, choice) for side, choice in zip(sides, choices, strict=True)]
+    is_choice = [False, *(isinstance(operation, ast.In | ast.NotIn) for operation in node.ops)]
+    return [(side, stands, id(node) * of) for side, of in zip(sides, is_choice, strict=True)]
 
 
 def _alternatives(held: Sequence[_Held]) -> Iterator[list[Any]]:
@@ -374,7 +367,7 @@ def _alternatives(held: Sequence[_Held]) -> Iterator[list[Any]]:
 
 
 def _ranked(rank: int, values: list[Any]) -> Iterator[tuple[int, list[Any]]]:
-    if all(ascii(value) in _DULL_VALUES for value in values):
+    if all(value in _DULL_VALUES or (type(value) is str and value[:2] == "__") for value in values):
         rank = _DULL_ALONE if rank == _ALONE else _DULL
     yield rank, values
     if len(values) == 1 and type(values[0]) is tuple:  # compared with several values at once
@@ -383,9 +376,8 @@ def _ranked(rank: int, values: list[Any]) -> Iterator[tuple[int, list[Any]]]:
 
 def _row(row: ast.AST) -> Sequence[ast.AST]:
     """One set of parameters."""
-    if isinstance(row, ast.Call):
-        return row.args
-    return row.elts if isinstance(row, ast.Tuple | ast.List) else [row]
+    parts = row.args if isinstance(row, ast.Call) else getattr(row, "elts", [row])
+    return list(parts)
 
 
 def _called(node: ast.Call) -> str:

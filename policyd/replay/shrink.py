@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain
 from typing import Final, NamedTuple
 
 BATCH: Final = 24
@@ -68,23 +68,15 @@ class _Search:
 
     def batch(self, edits: Iterator[_Edit]) -> list[tuple[Choices, _Edit | None]]:
         """The next sequences to ask about, each with the edit of the best that makes it."""
+        joined = ((sequence, None) for sequence in self._joined)
         made: dict[Choices, _Edit | None] = {}
-        for sequence in self._joined:
-            if self._is_new(sequence):
-                made[sequence] = None
-        self._joined = []
-        fresh = ((edit.of(self.best), edit) for edit in edits)
-        room = min(BATCH, self.left)
-        new = ((sequence, edit) for sequence, edit in fresh
-               if sequence not in made and self._is_new(sequence))
-        for sequence, edit in new:
-            made.setdefault(sequence, edit)
-            if len(made) >= room:
+        for sequence, edit in chain(joined, ((edit.of(self.best), edit) for edit in edits)):
+            if len(made) == min(BATCH, self.left):
                 break
-        return list(islice(made.items(), room))
-
-    def _is_new(self, sequence: Choices) -> bool:
-        return sequence not in self._asked and _simplicity(sequence) < _simplicity(self.best)
+            if sequence not in self._asked and _simplicity(sequence) < _simplicity(self.best):
+                made.setdefault(sequence, edit)
+        self._joined = []
+        return list(made.items())
 
     def learn(self, batch: list[tuple[Choices, _Edit | None]], verdicts: list[bool]) -> bool:
         """Take the simplest that breaks; whether there is one."""
@@ -101,8 +93,8 @@ class _Search:
         edits = [edit for _, edit in broken if edit is not None]
         self._joined = [_together(self.best, edits), _together(self.best, edits[: len(edits) // 2])]
         best = broken[0][0]
-        if len(best) != len(self.best):
-            self._floors = {}
+        kept = self._floors if len(best) == len(self.best) else {}
+        self._floors = {at: floor for at, floor in kept.items() if floor < best[at]}
         self.best = best
         return True
 
