@@ -93,9 +93,7 @@ def again(given: Given, row: TableRow, index: int, budget: Budget) -> Pair | Non
     with Oracle(given.oracle, given.seed, python=given.python, mode=given.mode) as oracle, \
             Candidate(given.candidate, given.table.roots, budget, python=given.python,
                       site=given.site, mode=given.mode) as candidate:
-        names = [entry.rpartition(":")[2] for entry in given.table.entries]
-        words = Words(*oracle.harvested(given.sources, names)).chosen(given.seed)
-        asked = asked_again(row, index, words)
+        asked = asked_again(row, index, _words(given, oracle))
         if asked is None:
             raise CannotJudge(f"no job makes a draw {index} of {row.id}" + (
                 ": it was kept from an earlier push" if index >= KEPT else ""))
@@ -104,6 +102,11 @@ def again(given: Given, row: TableRow, index: int, budget: Budget) -> Pair | Non
             return None
         [pair] = tried(row, [drawn], oracle, candidate.strictly)
         return None if pair.state is State.REJECTED else pair
+
+
+def _words(given: Given, oracle: Oracle) -> Words:
+    names = [entry.rpartition(":")[2] for entry in given.table.entries]
+    return Words(*oracle.harvested(given.sources, names)).chosen(given.seed)
 
 
 def _nobody(_: Mapping[str, Any]) -> None:
@@ -120,9 +123,7 @@ class _Job:
 
     def fares(self) -> list[Fare]:
         """Every row tried. Raises CannotJudge where too few draws can be applied."""
-        names = [entry.rpartition(":")[2] for entry in self._given.table.entries]
-        words = Words(*self._oracle.harvested(self._given.sources, names)).chosen(
-            self._given.seed)
+        words = _words(self._given, self._oracle)
         kept = self._given.kept or {}
         plans = [(row, planned(row, words, kept.get(row.id, ())))
                  for row in self._given.table.rows]
