@@ -356,7 +356,8 @@ def test_the_unit_is_one_that_systemd_takes_and_finds_safe(pool):
     faults = [line for line in done.stderr.splitlines()
               if unit.name in line and "Special user nobody" not in line]
     assert (done.returncode, faults) == (0, [])
-    done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20", unit],
+    # 20 but for what the sandbox of queued replays needs: namespaces, and mounts in them.
+    done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=37", unit],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-300:]
 
