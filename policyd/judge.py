@@ -210,6 +210,7 @@ def _combined(views: Sequence[Update]) -> Update:
     found = [view.gate for view in views if view.gate is not None]
     return replace(first, guarded=any(view.guarded for view in views),
                    books=next((view.books for view in views if view.books), None),
+                   intake=next((view.intake for view in views if view.intake), None),
                    gate=reduce(gates.both, found) if found else None)
 
 
@@ -279,6 +280,8 @@ def _once(request: Request, policy: Policy, repo: PushedRepo, lines: Sequence[Re
             updates = tuple(map(reader.with_insides, updates))
         if needs & {Need.GATE, Need.RECORDS}:
             updates = _with_books(look, child, request, updates, needs, deadline)
+        if Need.PROPOSALS in needs:
+            updates = _with_intake(look, request, updates, index, deadline)
         _refuse_unreadable(policy, updates)
         given = _situation(policy, pusher, updates, empty=not tips, at=request.at)
         verdict = evaluate(given, policy, BY_ID, seconds=time.perf_counter)
@@ -299,6 +302,21 @@ def _with_books(look: Look, child: GitChild, request: Request, updates: Sequence
                         clock.today(look.policy.timezone, request.at), needs, deadline)
     pushed = {update.ref: update.tip for update in updates if update.tip is not None}
     return tuple(keeper.with_books(update, pushed) for update in updates)
+
+
+def _with_intake(look: Look, request: Request, updates: tuple[Update, ...], index: Index,
+                 deadline: float) -> tuple[Update, ...]:
+    """Only for a push that has to do with proposals, its pusher's earlier ones among them."""
+    clause, overlap = (look.policy.clause(rule) for rule in ("fair-proposals", "literal-overlap"))
+    zone = clause.options.zone if clause else ""
+    if not any(request.pusher in one.by for one in index.proposed) \
+            and not any(zone in touch.zones for update in updates for touch in update.net):
+        return updates
+    from policyd.intake import Asked, Clerk
+
+    clerk = Clerk(look, Asked.of(zone, overlap.options.allow_file if overlap else "",
+                                 request.pusher, index.proposed), deadline)
+    return tuple(map(clerk.with_intake, updates))
 
 
 def _reverting(look: Look, given: Situation) -> Situation:

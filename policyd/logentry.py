@@ -55,9 +55,8 @@ def of(site: Site, judgement: Judgement) -> dict[str, object]:
         **site.by, "policy": site.active.digest,
         "updates": indexes.logged(judgement.updates),
         "findings": [_finding(v) for v in judgement.verdict.violations],
-        **_rows(judgement.updates), **_replays(judgement), **({"paused": True} if site.pause
-                                                              else {}),
-        **_excuse(judgement),
+        **_rows(judgement.updates), **_proposed(judgement.updates), **_replays(judgement),
+        **({"paused": True} if site.pause else {}), **_excuse(judgement),
         "ms": {rule: round(spent, 2) for rule, spent in judgement.verdict.spent.items()}}
 
 
@@ -77,6 +76,13 @@ def _rows(updates: Sequence[Update]) -> dict[str, object]:
     told = {update.ref: found for update in updates
             if update.books and (found := rowchanges.logged(update.books))}
     return {"rows": told} if told else {}
+
+
+def _proposed(updates: Sequence[Update]) -> dict[str, object]:
+    """The proposals that nobody brought before, and who is remembered to have brought them."""
+    told = {one.blob: [one.path, one.blob, list(one.by)] for update in updates if update.intake
+            for one in update.intake.proposed}
+    return {"proposed": list(told.values())} if told else {}
 
 
 def _replays(judgement: Judgement) -> dict[str, object]:

@@ -21,6 +21,7 @@ from policyd.core.values import dataclass
 
 if TYPE_CHECKING:  # it builds on what is here
     from policyd.core.content import Content
+    from policyd.core.proposals import Intake
     from policyd.core.witness import Replay
 
 ZERO = "0" * 40
@@ -50,6 +51,7 @@ class Need(Enum):
     RECORDS = "records"
     PAST = "past"
     GATE = "gate"
+    PROPOSALS = "proposals"
     REPLAY = "replay"
     """Gathered last, when no other rule refuses."""
 
@@ -218,6 +220,8 @@ class Update:
     """The gate of this branch with the records that the update leaves; None where none binds."""
     replay: Replay | None = None
     """What the base's relations say of the tip; None before every other rule has accepted."""
+    intake: Intake | None = None
+    """The proposals; None where no rule asks, or where the update has to do with none."""
     revert: bool = False
     """Whether a maintainer returns every touched path to one earlier accepted state."""
     stands: Gate | None = None

@@ -26,6 +26,7 @@ ACCEPTED = "accepted"
 
 _KEPT = 1_000
 _KEPT_FOR = timedelta(days=1)
+_PROPOSED = 5_000
 _MOVES_FOR = timedelta(days=366)
 _KEY = re.compile(r"[0-9a-f]{32}")
 _OID = re.compile(r"[0-9a-f]{40}")
@@ -63,6 +64,15 @@ class Bootstrap:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposed:
+    """A proposal file, and those whose pushes brought it; `path` is where it stood then."""
+
+    path: str
+    blob: str
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """The accepted history of one repository."""
 
@@ -87,6 +97,8 @@ class Index:
     """Where the repository was when a push or an operator last met it; an absolute path."""
     name: str = ""
     """What policies called it then; a server may tell another name than its path."""
+    proposed: tuple[Proposed, ...] = ()
+    """In the order of the log, each blob once."""
 
 
 def watched(index: Index) -> tuple[str, ...]:
@@ -180,6 +192,8 @@ def replayed(index: Index, entry: Mapping[str, Any], position: Position) -> Inde
         return applied
     if "bootstrap" in entry:
         applied = replace(applied, bootstrap=None)
+    if "proposed" in entry:
+        applied = replace(applied, proposed=_remembered(applied.proposed, entry["proposed"]))
     return _with(applied, entry.get("updates", ()), entry["time"])
 
 
@@ -199,6 +213,8 @@ def to_json(index: Index) -> bytes:
         "bootstrap": index.bootstrap and [index.bootstrap.until.isoformat(),
                                           index.bootstrap.group],
         "moves": [[m.ref, m.old, m.at] for m in index.moves],
+        **({"proposed": [[p.path, p.blob, p.by] for p in index.proposed]} if index.proposed
+           else {}),
     }
     return json.dumps(raw, separators=(",", ":")).encode("ascii") + b"\n"
 
@@ -223,6 +239,15 @@ def _with(index: Index, updates: Iterable[Mapping[str, Any]], at: str) -> Index:
                   for update in updates
                   if update["guarded"] and update["ref"].startswith("refs/heads/"))
     return replace(index, pending=index.pending + steps)
+
+
+def _remembered(known: tuple[Proposed, ...], more: Iterable[Any]) -> tuple[Proposed, ...]:
+    """Whoever brought a blob first is who proposed it; of very many the oldest are forgotten."""
+    found = {one.blob: one for one in known}
+    for one in more:
+        proposed = _proposed(*one)
+        found.setdefault(proposed.blob, proposed)
+    return tuple(found.values())[-_PROPOSED:]
 
 
 def _explanation(steps: Iterable[Pending], start: str, goal: str) -> tuple[Pending, ...] | None:
@@ -299,6 +324,7 @@ def _index(raw: Mapping[str, Any]) -> Index:
         applied=Position(_count(n), _text(head)),
         git_dir=_text(raw["git_dir"]),
         name=_text(raw["name"]),
+        proposed=tuple(_proposed(*one) for one in raw.get("proposed", ())),
     )
 
 
@@ -313,6 +339,10 @@ def _bootstrap(raw: object) -> Bootstrap | None:
 
 def _pending(ref: object, old: object, new: object, rewrites: object, at: object) -> Pending:
     return Pending(_ref(ref), _oid(old), _oid(new), _flag(rewrites), _moment(at))
+
+
+def _proposed(path: object, blob: object, by: Iterable[object]) -> Proposed:
+    return Proposed(_text(path), _oid(blob), tuple(map(_text, by)))
 
 
 def _matching(form: re.Pattern[str], value: object, what: str) -> str:

@@ -6,6 +6,7 @@ from policyd.core.rule import Rule
 from policyd.rules import (
     bare_seeds,
     bounded_renewals,
+    fair_proposals,
     gate_open,
     kept_rows,
     kept_tests,
@@ -46,6 +47,7 @@ ALL: tuple[Rule, ...] = (
     bare_seeds.RULE,
     recorded_receipts.RULE,
     owned_rows.RULE,
+    fair_proposals.RULE,
     relations_hold.RULE,
 )
 """In the order in which findings are told."""

@@ -156,7 +156,7 @@ def _finding(update: Update, value: str, tests: tuple[Occurrence, ...],
             f"change {_lines(tests)} in a commit on top, one of:",
             "a) relate two calls: f(2 * x) against f(x), f(f(x)) against f(x)",
             "b) read the value from oracle/receipts/, which others recorded",
-            "c) delete it and propose a receipt: proposals/NAME.yaml",
+            "c) delete it; propose: proposals/NAME.yaml, kind: receipt or literal",
             "importing the constant from the code proves nothing either", *_question(update))))
 
 

@@ -153,7 +153,7 @@ def _finding(update: Update, places: tuple[Place, ...], source: str) -> Finding:
 
 
 _INSTEAD = ("assert what stays true instead: f(f(x)) == f(x), sum(parts) == x",
-            "output meant to change? propose it, as file proposals/NAME.yaml")
+            "output meant to change? proposals/NAME.yaml: kind: golden, path, why")
 
 
 _RULES = Options()

@@ -83,7 +83,7 @@ def _finding(update: Update, places: tuple[Place, ...], options: Options) -> Fin
             f"a) a file below {_below(options)}, by a path that can be read:",
             '   a literal from the root, or Path(__file__).parents[2] / "oracle"',
             "b) values that the property makes itself; scratch files in tmp_path",
-            "no receipt has it? propose one: proposals/NAME.yaml")))
+            "no receipt has it? propose it: proposals/NAME.yaml, kind: receipt")))
 
 
 def _below(options: Options) -> str:

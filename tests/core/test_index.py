@@ -325,3 +325,19 @@ def test_the_clock_of_the_log_may_use_any_zone():
     late = datetime.fromisoformat(NOON).astimezone(UTC).isoformat().replace("+00:00", "Z")
     found, _ = settle(index({MAIN: A}, step(A, B, at=late), step(B, C)), {MAIN: C})
     assert len(found.pending) == 2
+
+
+def test_who_brought_a_proposal_first_is_remembered():
+    first = {"key": KEY, "verdict": "accepted", "time": NOON, "updates": [],
+             "proposed": [["proposals/a.yaml", A, ["mei"]], ["proposals/b.yaml", B, []]]}
+    again = {**first, "proposed": [["proposals/c.yaml", A, ["joe"]]]}
+    known = replayed(replayed(index(), first, Position(1, "h")), again, Position(2, "h"))
+    assert [(one.path, one.by) for one in known.proposed] == [
+        ("proposals/a.yaml", ("mei",)), ("proposals/b.yaml", ())]
+    assert from_json(to_json(known), source="x") == known
+    refused = {**first, "verdict": "refused"}
+    assert replayed(index(), refused, Position(1, "h")).proposed == ()
+
+
+def test_an_index_without_proposals_is_read():
+    assert b"proposed" not in to_json(index())

@@ -134,6 +134,13 @@ def old_commit_tagged(site: Site) -> tuple[str, ...]:
     return ("HEAD:refs/tags/v1",)
 
 
+def own_proposal_adopted(site: Site) -> tuple[str, ...]:
+    """alice records what she proposed a moment ago, and takes the proposal away."""
+    keep(site, {"proposals/rates.yaml": "kind: flake\nnodeid: tests/test_slow.py::test_it\n"
+                                        "reason: the rate server is slow\n"})
+    return commits({"proposals/rates.yaml": None, **rows(late(5, name="slow"))})(site)
+
+
 def put_back(then: Callable[[Site], tuple[str, ...]]) -> Callable[[Site], tuple[str, ...]]:
     """The oracle is changed and changed back before the rest."""
     def build(site: Site) -> tuple[str, ...]:
@@ -417,6 +424,14 @@ MESSAGES = {
         5, name="login", owner="nobody-either"))), who="alice"),
     "edit-three-rules": Told(commits({CORPUS: "price\n9\n", **rows(
         late(31, owner="nobody-here"))}), who="alice"),
+    # fair-proposals
+    "edit-proposal": Told(commits({"proposals/rates.yaml":
+        f"kind: flake\nnodeid: tests/test_app.py\nexpires_on: {TODAY}\nowner: mei\n"})),
+    "edit-draft": Told(commits({"proposals/MR05.yaml":
+        "kind: relation\nid: MR05\ntransform: double the weights\ncompare: exact\n"
+        "must_not: assert the total is 42\nstatus: blocking\nskip: true\n"})),
+    "warning-proposal": Told(commits({"proposals/all.yaml": "- id: R1\n"}, to="topic"), code=0),
+    "elsewhere-own-proposal": Told(own_proposal_adopted, who="alice"),
     # what an accepted push is told
     "note-soon": Told(commits({"docs/a.md": "a\n"}), who="alice", code=0, before=soon),
     "note-paused": Told(commits(MIXED), code=0, before=paused),
