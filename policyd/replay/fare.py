@@ -18,6 +18,8 @@ from policyd.replay.table import Row
 
 _MOST_SHRUNK = 240
 _SHRINKING_SECONDS = 10.0
+_PROBED = 2
+"""Where so many runs, the first of a row, take all their time, it is not spent on the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Fare:
     row: Row
     pairs: tuple[Pair, ...]
     rejected: int
+    is_cut: bool = False
+    """Whether its first runs took all their time, and no others were made."""
 
     @property
     def broken(self) -> tuple[Pair, ...]:
@@ -45,10 +49,10 @@ def fare(row: Row, asked: Sequence[Asked], oracle: Oracle, candidate: Candidate)
     pairs: list[Pair] = []
     rejected = 0
     while asked:
-        drawn: list[Drawn] = []
-        for one in draw(row, asked, oracle):
-            if isinstance(one, Drawn):
-                drawn.append(one)
+        drawn = [one for one in draw(row, asked, oracle) if isinstance(one, Drawn)]
+        if not pairs and _hang(drawn[:_PROBED], candidate):
+            found = tried(row, drawn[:_PROBED], oracle, candidate.run)
+            return Fare(row, tuple(found), rejected, is_cut=True)
         found = tried(row, drawn, oracle, candidate.run)
         pairs += (pair for pair in found if pair.state is not State.REJECTED)
         missed = len(asked) - sum(pair.state is not State.REJECTED for pair in found)
@@ -88,6 +92,11 @@ def smaller(fare: Fare, first: Pair, oracle: Oracle, candidate: Candidate, *,
         return told
 
     return known.get(shrunk(first.drawn.choices, breaks, most=_MOST_SHRUNK), first)
+
+
+def _hang(drawn: Sequence[Drawn], candidate: Candidate) -> bool:
+    outcomes = candidate.run([one.script for one in drawn])
+    return len(outcomes) == _PROBED and all(map(_is_timeout, outcomes))
 
 
 def _is_timeout(outcome: Outcome | None) -> bool:

@@ -122,7 +122,10 @@ class _Job:
         self._budget = budget
 
     def fares(self) -> list[Fare]:
-        """Every row tried. Raises CannotJudge where too few draws can be applied."""
+        """Every row tried, up to one that blocks since the candidate does not answer in time.
+
+        Raises CannotJudge where too few draws can be applied.
+        """
         words = _words(self._given, self._oracle)
         kept = self._given.kept or {}
         plans = [(row, planned(row, words, kept.get(row.id, ())))
@@ -132,12 +135,14 @@ class _Job:
         for row, asked in plans:
             self._budget.works_on(row.id)
             one = fare(row, asked, self._oracle, self._candidate)
-            if len(one.pairs) < row.min_applied:
+            if len(one.pairs) < row.min_applied and not one.is_cut:
                 raise CannotJudge(
                     f"{row.id} applies to {len(one.pairs)} of {len(one.pairs) + one.rejected} "
                     f"draws, and min_applied is {row.min_applied}; a maintainer repairs its "
                     "generator")
             found.append(one)
+            if one.is_cut and row.status != "policy":
+                break
         return found
 
     def seen(self, fares: Sequence[Fare]) -> list[Seen]:

@@ -144,6 +144,15 @@ def test_what_runs_out_of_time_is_not_made_smaller(sides):
         assert len(slow.known) == runs
 
 
+def test_a_row_whose_first_runs_take_all_their_time_ends_there(sides):
+    given, one = sides.given, sides.row("slow")
+    with Candidate(given.candidate, given.table.roots, Budget(60),
+                   limits=Limits(wall_seconds=0.3)) as slow:
+        found = fare.fare(one, planned(one, Words()), sides.oracle, slow)
+    assert found.is_cut
+    assert (found.counts.applied, found.counts.broken) == (2, 2)
+
+
 def test_a_run_is_made_once_for_all_relations(sides):
     before = dict(sides.candidate.known)
     fared(sides, "large")

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from sampling import LONG
 from trials import Bench, Found, needs_sandbox, row
 
 from policyd.core.errors import CannotJudge
@@ -174,6 +175,13 @@ def test_what_wastes_time_in_one_process_alone_is_ended_too(tmp_path):
     with pytest.raises(OutOfTime):
         bench.run(seconds=6.0)
     assert monotonic() - began < 20
+
+
+@pytest.mark.skipif(not LONG, reason="waits for 15 seconds; POLICYD_LONG=1 runs it")
+def test_what_never_ends_is_refused_before_the_time_of_the_job_is_over(bench):
+    found = bench.run({"src/m.py": "import time\ntime.sleep(1000)\n"}, seconds=60.0)
+    assert found.buckets == {"pair": "block"}
+    assert found["pair"].reason == "its time runs out (the wall time ran out)"
 
 
 def test_progress_says_where_the_job_is(given):
