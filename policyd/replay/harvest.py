@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # importing typing would cost as much as a call
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-MOST = 64
+MOST = 256
 """Clusters of one kind."""
 _MOST_TOGETHER = 16
 """Values of one cluster."""

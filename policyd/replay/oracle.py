@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -127,7 +128,8 @@ class Oracle:
 
         Raises CannotJudge: a source that hides its literals is not let through.
         """
-        documented, found = [], []
+        documented: list[list[Any]] = []
+        found: list[list[Any]] = []
         for source in sources:
             try:
                 call = Call("harvest:harvest", wire.encode([[source], list(calls)]))
@@ -140,9 +142,9 @@ class Oracle:
                 raise CannotJudge("the literals of a changed source cannot be read: "
                                   f"{described(outcome)}")
             one, two = wire.decode(outcome.data, _LIMITS.output_bytes, trusted=True)
-            documented += one
-            found += two
-        return documented, found
+            documented.append(one)
+            found.append(two)
+        return _in_turn(documented), _in_turn(found)
 
     def _answers(self, phase: str, row: Row, function: Function,
                  items: Iterable[tuple[Asked, list[Any]]], *, patient: bool = False
@@ -209,6 +211,15 @@ class Oracle:
 
 
 _NO_SOURCE = frozenset({"SyntaxError", "IndentationError", "TabError"})
+
+
+def _in_turn(lists: Sequence[Sequence[Any]]) -> list[Any]:
+    """The first of each, then the second of each: no large source crowds out the others."""
+    return [one for turn in zip_longest(*lists, fillvalue=_NOTHING) for one in turn
+            if one is not _NOTHING]
+
+
+_NOTHING = object()
 
 
 def _head(asked: Asked) -> list[Any]:

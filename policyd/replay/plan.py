@@ -72,7 +72,9 @@ def _dictionary(found: Sequence[Sequence[Any]]) -> list[Asked]:
     turns += [("documented", cluster[::-1]) for cluster in clusters if len(cluster) > 1]
     mixed = min(max(_LEAST_MIXED, _MIXED * len(clusters)), MOST_DICTIONARY - len(turns))
     if clusters:
-        turns += [("dictionary", clusters[at % len(clusters)]) for at in range(max(mixed, 0))]
+        # one further each time round: what a generator does in every third draw meets them all
+        turns += [("dictionary", clusters[(at + at // len(clusters)) % len(clusters)])
+                  for at in range(max(mixed, 0))]
     return [Asked(DICTIONARY + at, kind, words) for at, (kind, words) in enumerate(turns)]
 
 

@@ -168,7 +168,7 @@ def test_what_any_draw_meets_comes_behind_the_rest():
 
 
 def test_texts_take_turns():
-    many = "\n".join(f"if a == {n}: pass" for n in range(100, 300))
+    many = "\n".join(f"if a == {n}: pass" for n in range(100, 400))
     clusters = found(many, "if b == 'rare': pass")
     assert clusters[:3] == [[100], ["rare"], [101]]
     assert len(clusters) == MOST
