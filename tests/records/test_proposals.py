@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from textwrap import dedent
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -204,3 +208,22 @@ def test_a_patch_is_about_the_paths_that_it_names():
     text = b"--- a/oracle/rates.json\n+++ b/oracle/rates.json\n@@\n--- /dev/null\n+++ b/oracle/n\n"
     assert patch("p.patch", text) == Proposal(Asks.PATCH, "p.patch",
                                               ("oracle/n", "oracle/rates.json"))
+
+
+def test_the_proposals_on_the_page_for_pushers_are_taken():
+    page = (Path(__file__).parents[2] / "docs/pushers.md").read_text()
+    shown = re.findall(r"(?:^    \w+: .*\n)+", page, re.MULTILINE)
+    found = [load("f", dedent(text).encode()) for text in shown]
+    assert [(one.proposal.kind, one.faults) for one in found if one.proposal] == [
+        (Asks.FLAKE, ()), (Asks.RELATION, ())]
+    assert len(found) == 2
+
+
+def test_the_page_for_pushers_tells_what_each_kind_says():
+    page = (Path(__file__).parents[2] / "docs/pushers.md").read_text()
+    for kind in KINDS:
+        needed, _, free = shape(kind).removeprefix(f"kind: {kind}, ").partition("; if known ")
+        row = next(line for line in page.splitlines() if line.startswith(f"| {kind} |"))
+        said, may = row.removeprefix(f"| {kind} |").rstrip("| ").partition(" | ")[::2]
+        assert all(re.search(rf"\b{key}\b", said) for key in needed.split(", "))
+        assert all(re.search(rf"\b{key}\b", may) for key in free.split(", ") if key)
