@@ -16,6 +16,8 @@ OK, FAULTS, CANNOT = 0, 1, 2
 DEFAULT_HOME = Path("/etc/policyd")
 
 COMMANDS = {
+    "adopt": "policyd.cli.adopt",
+    "calendar": "policyd.cli.calendar",
     "check": "policyd.cli.check",
     "clock": "policyd.cli.clock",
     "doctor": "policyd.cli.doctor",
@@ -28,6 +30,7 @@ COMMANDS = {
     "pause": "policyd.cli.pause",
     "permit": "policyd.cli.permit",
     "policy": "policyd.cli.policy",
+    "record": "policyd.cli.record",
     "replay": "policyd.cli.replay",
     "retire": "policyd.cli.retire",
     "serve": "policyd.cli.serve",

@@ -156,14 +156,14 @@ def _name(active: Active, repository: str | None) -> str:
     """The name on the server; where it was not given, the first that a policy holds for."""
     if repository is not None:
         return repository
-    for name in _names(_git("config", "--default", "", "remote.origin.url")):
+    for name in names_on_server(_git("config", "--default", "", "remote.origin.url")):
         if any(policy.holds_for(name) for policy in active.policies):
             return name
     raise PolicydError("no policy holds for what origin is called here; say --repository NAME, "
                        "its path below the server's roots without .git")
 
 
-def _names(url: str) -> Iterator[str]:
+def names_on_server(url: str) -> Iterator[str]:
     """What a server may call the repository behind an address, the longest first."""
     path = url.rpartition("://")[2].partition("/")[2] if "://" in url else url.rpartition(":")[2]
     parts = [part for part in path.removesuffix("/").removesuffix(".git").split("/") if part]

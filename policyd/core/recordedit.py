@@ -108,7 +108,7 @@ def added(data: bytes, record: Record, row: Row, *, above: tuple[str, ...] = ())
     try:
         if file.is_flow and (file.rows or record in _JSON or not _alone_on_line(file)):
             if above:
-                raise ValueError("rows in brackets take no comments")
+                raise ValueError("rows in brackets take no comments; edit it by hand")
             text = jsonedit.added(file.text, file.offset(file.listed), offsets, row)
         else:
             text = yamledit.added(file.text, file.offset(file.listed), offsets, row, above)

@@ -13,6 +13,8 @@ Row = Mapping[str, Any]
 """Keys to values, in the order in which they are written."""
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_HASH = re.compile(r"(?=.*[a-df])(?:[0-9a-f]{40}|[0-9a-f]{64})")
+"""One that nobody reads as a number."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 _./()+@=:;<>~\[\],-]*")
 _PLAIN_INSIDE = re.compile(r"[A-Za-z][A-Za-z0-9 _./()+@=:;<>~-]*")
 """Without what ends a value between [ and ], or { and }."""
@@ -56,7 +58,7 @@ def yaml_lines(row: Row) -> list[str]:
 
 
 def _goes_plain(text: str, inside: bool) -> bool:
-    if _DATE.fullmatch(text):
+    if _DATE.fullmatch(text) or _HASH.fullmatch(text):
         return True
     form = _PLAIN_INSIDE if inside else _PLAIN
     return form.fullmatch(text) is not None and _SPLITS.search(text) is None \

@@ -227,7 +227,7 @@ def test_files_without_a_row_take_one():
 
 TEXTS = st.text(max_size=40) | st.sampled_from([
     "yes", "NULL", "12", "0x1f", "1e3", "a: b", "a #b", "- a", "a:", "[a]", "{a}", "*a", "&a", "<<",
-    "'", '"', "a\nb", " a", "2027-01-31", "tests/a.py::t[1-a, b]", "%a", "\u2028", "\x85", "a" * 40])
+    "'", '"', "a\nb", " a", "2027-01-31", "tests/a.py::t[1-a, b]", "%a", "\u2028", "\x85"])
 
 
 @given(st.recursive(TEXTS | st.integers(-9, 9**9) | st.booleans(),
