@@ -136,6 +136,7 @@ class Replay:
         pairs = sum(row.counts.applied for row in self.rows)
         listed = [_listed(row) for row in self.rows
                   if row.bucket is not Bucket.HOLDS and row not in self.refusing]
-        return (f"replay: {len(self.rows)} relations, {pairs:,} pairs, seed {self.seed[:6]}, "
+        some = "1 relation" if len(self.rows) == 1 else f"{len(self.rows)} relations"
+        return (f"replay: {some}, {pairs:,} pairs, seed {self.seed[:6]}, "
                 f"{self.seconds:.1f} s" + "".join(f"; {one}" for one in listed)
                 + "".join(f"; {one}" for one in self.warnings))
