@@ -54,8 +54,8 @@ class Marks:
 OPTIONS = {"separate-authorship": Apart, "protected-writers": Writers, "literal-overlap": Literals,
            "bounded-renewals": Renewals, "unmarked-tests": Marks, **dict.fromkeys([
                "ordinary-refs", "ordinary-tree", "gate-open", "valid-records", "kept-rows",
-               "kept-tests", "bare-seeds", "recorded-receipts", "owned-rows", "relations-hold",
-               "no-answer-key",
+               "kept-tests", "bare-seeds", "recorded-receipts", "owned-rows", "fair-proposals",
+               "relations-hold", "no-answer-key",
                "no-golden-output", "no-recorded-value", "receipts-only"], Nothing)}
 RULES = {id_: Rule(id_, "Why.", "Fix.", options, lambda *_: iter(()),
                    lenient=id_ == "no-golden-output")

@@ -73,8 +73,8 @@ def test_what_no_case_tries_is_told_where_it_stands(home):
         "separate-authorship: keep_apart: source: manifest", "protected-writers",
         "ordinary-refs", "ordinary-tree", "literal-overlap", "gate-open", "valid-records",
         "bounded-renewals", "kept-rows", "bare-seeds", "recorded-receipts", "owned-rows",
-        "no-answer-key", "no-golden-output", "no-recorded-value", "receipts-only",
-        "unmarked-tests", "kept-tests"}
+        "fair-proposals", "no-answer-key", "no-golden-output", "no-recorded-value",
+        "receipts-only", "unmarked-tests", "kept-tests"}
     assert f"policies/default.yaml:{line_of(home, 'keep_apart:')}:35: no case tries " \
         "separate-authorship: keep_apart: source: ledger" in home.out
     assert home.run("policy", "test", "--format", "json") == 0
