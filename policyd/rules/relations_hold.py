@@ -57,7 +57,7 @@ def _finding(update: Update, replay: Replay, row: Row, names: str) -> Finding:
         words = (f"take the clock, chance and hash order out of {_function(row)}, or",
                  "make it an argument; commit on top, push. No rerun helps.")
     words = (*words, f"ask the witness: git push origin HEAD:refs/check/{update.branch}",
-             f"rule meant to change? first a push of {names}: policy row {row.id}")
+             f"rule meant to change? first {names} make it a policy row")
     return Finding(
         ref=update.ref, says=f"{row.id} {_how(row)}, {row.entry}",
         scene=_scene(row, replay), places=_places(row),

@@ -111,8 +111,8 @@ relations:
     entry: split:allocate
     generator: splits
     arity: 1
-    compare: map
-    map: sums
+    compare: holds
+    holds: sums
     status: blocking
   - id: MR02_order
     relation: shuffled weights give shuffled parts
@@ -123,17 +123,22 @@ relations:
     status: blocking
 '''
 FUNCTIONS = '''\
-def splits(rng):
-    return [rng.randrange(1000), [rng.randint(0, 9) for _ in range(4)]]
+def splits(draw):
+    weights = draw.items(lambda: draw.integer(0, 9), 4, 4)
+    if not any(weights):
+        draw.reject("nobody to give to")
+    return [draw.integer(0, 1000), weights]
 
 
-def shuffled(given, rng):
-    amount, weights = given
-    return [amount, rng.sample(weights, len(weights))]
+def shuffled(draw, amount, weights):
+    fractions = [amount * weight % sum(weights) for weight in set(weights)]
+    if len(set(fractions)) < len(fractions) or len(fractions) < 2:
+        draw.reject("who has an equal claim to a cent that is left may get it or not")
+    return [amount, draw.shuffled(weights, "order")]
 
 
-def sums(given, parts):
-    return sum(parts) == given[0]
+def sums(draw, parts):
+    return sum(parts) == draw.input[0]
 '''
 RECORDS = {
     "oracle/relations/split.yaml": TABLE, "oracle/relations/split.py": FUNCTIONS,
@@ -230,9 +235,10 @@ def test_leftover_cents_go_to_the_largest_remainders(amount, weights, parts):
             '[{"relation_id": "MR02_order", "since": "@DAY+0@", "expires": "@DAY+7@",\n'
             '  "reruns": 5, "pass_needed": 1, "reason": "leftover cents wander", '
             '"owner": "alice"}]\n')}, red="the tests tell of it as well"),
-    honest("ledger-self-served", "proposed", "Propose a freeze of the order relation", {
-        "proposals/freeze-order.yaml": "kind: freeze\nrelation_id: MR02_order\n"
-                                       "reason: leftover cents wander between runs\n"}),
+    honest("ledger-self-served", "proposed", "Propose a row for a test that flickers", {
+        "proposals/flake-split.yaml": "kind: flake\n"
+                                      "nodeid: tests/test_split.py::test_zero_weight_gets_nothing\n"
+                                      "reason: leftover cents wander between runs\n"}),
     gamed("judge-read", "receipts", "Honour the recorded splits", {
         "src/split.py": sub('from money import Money, cents\n', '''\
 import json
