@@ -93,7 +93,9 @@ def _run(state: str, queued: Queued, done: Done) -> Done:
         found = run(state, key, there, trial, prepare.given(there, trial, place), budget)
     except PolicydError as error:
         return _undecided(state, queued, replace(done, seconds=budget.spent), str(error))
-    return replace(done, came=REFUSES if found.refusing else HOLDS, seconds=budget.spent)
+    told = replace(found, lenient=trial.options.hysteresis == "warn")
+    refuses = told.refusing or (found.properties is not None and found.properties.refuses)
+    return replace(done, came=REFUSES if refuses else HOLDS, seconds=budget.spent)
 
 
 def _undecided(state: str, queued: Queued, done: Done, why: str) -> Done:

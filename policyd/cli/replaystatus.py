@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -98,9 +98,13 @@ def _last(state: str, key: str) -> dict[str, str]:
 def _came(replay: Mapping[str, Any]) -> str:
     if replay.get("undecided"):
         return f"undecided, {replay['undecided']}"
-    broken = _in(replay["rows"], ("block", "hysteresis"))
+    broken = refusing(replay)
     return f"refuses {' '.join(broken)}" if broken else "holds"
 
 
-def _in(rows: Sequence[Mapping[str, Any]], buckets: Sequence[str]) -> list[str]:
-    return [str(row["id"]) for row in rows if row["bucket"] in buckets]
+def refusing(replay: Mapping[str, Any]) -> list[str]:
+    """What a verdict, as it stands in its file, names as the reason of a refusal."""
+    broken = [str(row["id"]) for row in replay.get("rows", ())
+              if row["bucket"] in ("block", "hysteresis")]
+    job = replay.get("properties") or {}
+    return [*broken, *(["properties"] if job.get("failed") or job.get("wrong") else [])]

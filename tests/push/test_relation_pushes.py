@@ -309,6 +309,8 @@ def test_what_the_worker_could_not_decide_is_no_pass_and_is_tried_anew_later(sit
     (site.state / "jobs" / name / "tries").write_text("2\n")
     assert site.policyd("replay", "work") == 0
     assert "undecided: the process that replayed it was ended" in site.out
+    assert site.policyd("replay", "jobs") == 0
+    assert "undecided: the process" in site.out
     site.edit_policy("when: ahead", "when: push")
     told = retried(site)
     assert "could not be replayed: the process that replayed it was ended" in told

@@ -7,7 +7,9 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -15,7 +17,7 @@ from rich.table import Table
 
 from policyd import replaying
 from policyd.adapters import activepolicy, replayfiles
-from policyd.cli import OK, operating
+from policyd.cli import OK, operating, replaystatus
 from policyd.core.frozen import plain
 from policyd.core.render import printable
 from policyd.rules import OPTIONS
@@ -27,7 +29,8 @@ from policyd.rules import OPTIONS
 def command(home: Path, form: str) -> int:
     """List the verdicts that are kept, the newest last, and the jobs that wait."""
     state = activepolicy.load(home, OPTIONS).settings.state
-    kept = sorted((raw for _, raw in replayfiles.told(state)), key=lambda raw: raw["about"]["at"])
+    kept = sorted((raw for _, raw in replayfiles.told(state)),
+                  key=lambda raw: str(raw.get("about", {}).get("at", "")))
     waiting = replayfiles.queued(state)
     if form == "json":
         click.echo(json.dumps({"verdicts": kept, "queued": waiting}))
@@ -36,17 +39,23 @@ def command(home: Path, form: str) -> int:
     for name in ("at", "repository", "ref", "candidate", "seed", "refuses", "listed"):
         table.add_column(name)
     for raw in kept:
-        about, found = raw["about"], raw["replay"]
-        buckets = {row["id"]: row["bucket"] for row in found["rows"]}
-        refuses = [row for row, one in buckets.items() if one in ("block", "hysteresis")]
-        listed = [row for row, one in buckets.items() if one in ("policy-sensitive", "frozen")]
-        table.add_row(about["at"][:19], about.get("repository", ""), about.get("ref", ""),
-                      about["candidate"][:12], found["seed"][:6], " ".join(refuses) or "-",
-                      " ".join(listed) or "-")
-    Console(width=120, highlight=False).print(table)
+        table.add_row(*map(printable, _cells(raw)))
+    Console(width=120, highlight=False, markup=False).print(table)
     for name in waiting:
         click.echo(f"queued: {name[:12]}")
     return OK
+
+
+def _cells(raw: Mapping[str, Any]) -> list[str]:
+    """Of a file that people may have edited: what is not there is not shown."""
+    about, found = raw.get("about", {}), raw.get("replay", {})
+    buckets = {row["id"]: row["bucket"] for row in found.get("rows", ())}
+    listed = [row for row, one in buckets.items() if one in ("policy-sensitive", "frozen")]
+    undecided = f"undecided: {found['undecided']}" if found.get("undecided") else "-"
+    return [str(about.get("at", ""))[:19], str(about.get("repository", "")),
+            str(about.get("ref", "")), str(about.get("candidate", ""))[:12],
+            str(found.get("seed", ""))[:6], " ".join(replaystatus.refusing(found)) or undecided,
+            " ".join(listed) or "-"]
 
 
 @click.command("work")
