@@ -77,6 +77,7 @@ ROWS = [
     row("same-error", "m:refuses", transform="same_call", compare="raises"),
     row("unsendable", "m:object_of"),
     row("absent", "m:absent"),
+    row("absent-raises", "m:absent", arity=1, compare="raises"),
 ]
 FUNCTIONS = """
 def is_bool(draw, out):
@@ -104,7 +105,8 @@ def test_what_holds_is_told_with_nothing(found):
     ("exit", "it ends without an answer (it ended without an answer)"),
     ("system-exit", "it raises SystemExit where it must refuse"),
     ("unsendable", "it returns what is no plain value (a builtins.object)"),
-    ("absent", "its import raises AttributeError: module 'm' has no attribute 'absent'")])
+    ("absent", "its import raises AttributeError: module 'm' has no attribute 'absent'"),
+    ("absent-raises", "its import raises AttributeError: module 'm' has no attribute 'absent'")])
 def test_a_break_blocks_and_says_how(found, name, reason):
     one = found[name]
     assert (one.bucket.value, one.cause.value, one.reason) == ("block", "breaks", reason)
