@@ -225,8 +225,10 @@ def _judge(site: Site, key: str, lines: Sequence[Line]) -> Judgement:
     return judge(request, site.active, repo, resolve(repo, lines), index)
 
 
-def _bench(site: Site, key: str) -> Bench:
-    """Where relations are replayed, and for how long this push may wait for it."""
+def _bench(site: Site, key: str) -> Bench | None:
+    """Where relations are replayed, and for how long this push may wait; None during a pause."""
+    if site.pause is not None:
+        return None
     waits = site.active.settings.replay
     return Bench(site.state, key, waits.of(site.given), waits.at_once,
                  lambda line: _tell(_going_on(line), site.given),

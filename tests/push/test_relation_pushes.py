@@ -245,6 +245,13 @@ def test_switched_off_nothing_is_replayed(site):
     assert "replays" not in site.log()[-1]
 
 
+def test_during_a_pause_nobody_waits(site):
+    assert site.policyd("pause", "--minutes", "5", "--reason", "replays are slow") == 0
+    changed(site, twice(GAMED))
+    assert landed(site)[0].startswith("policyd: paused until ")
+    assert not (site.state / "replays").exists()
+
+
 @pytest.mark.parametrize(("files", "sentence"), [
     ({"src/data": Path("double.py")}, "src/data is a symbolic link"),
     ({"src/a.pth": "import os\n"}, "src/a.pth is run by Python without being imported"),
