@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from shlex import quote
 
 from policyd.core.gates import Cause, Reason
 from policyd.core.owners import Members, named, people
+from policyd.core.rows import Kind
 
 WHY = {
     Cause.EXPIRED: "expired debt stops source until a maintainer settles it.",
@@ -65,7 +67,7 @@ def settled_by(reason: Reason, branch: str) -> str:
     """What opens the gate; for maintainers alone, since some of it is an operator's command."""
     match reason.cause:
         case Cause.EXPIRED:
-            return f"remove or renew the row in {reason.path}, pushed alone"
+            return _kept_by(reason)
         case Cause.DRIFTED:
             return f"renew the lease in {reason.path} or its corpus, pushed alone"
         case Cause.INVALID:
@@ -75,3 +77,16 @@ def settled_by(reason: Reason, branch: str) -> str:
         case Cause.MOVED:
             return ("the operator looks at what is there, then runs: "
                     f"policyd movement accept REPO {branch} --reason TEXT")
+
+
+_KEPT_BY = {Kind.FLAKE: "flake remove", Kind.QUARANTINE: "quarantine remove",
+            Kind.LEASE: "lease renew"}
+"""The command of `policyd record` that settles a row of a kind."""
+
+
+def _kept_by(reason: Reason) -> str:
+    command = None if reason.kind is None else _KEPT_BY.get(reason.kind)
+    if command is None or reason.row is None:
+        return f"remove or renew the row in {reason.path}, pushed alone"
+    row = f"{'-- ' if reason.row.startswith('-') else ''}{quote(reason.row)}"
+    return f"in a push of its own: policyd record {command} {row}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 
 import pytest
@@ -152,7 +153,7 @@ def test_a_flake_goes_after_its_test_passed_as_often_as_it_may_run(clone):
 @pytest.mark.parametrize(("body", "why"), [
     ("assert False", "run 1 of 3 failed (FAILED tests/test_rates.py::test_rates - assert False)"),
     ("import pytest; pytest.skip('no')", "run 1 of 3 skipped the test"),
-    (None, "run 1 of 3 failed (ERROR: "),
+    (None, "run 1 of 3 found no test (ERROR: "),
     ("import os; n = os.path.exists('n'); open('n', 'w'); assert not n",
      "run 2 of 3 failed (FAILED tests/test_rates.py::test_rates - "),
 ])
@@ -173,6 +174,33 @@ def test_a_flake_whose_test_is_gone_goes_with_a_reason(clone):
     assert entries(clone) == []
     assert clone.commits() == "Remove flake app.rates\n\nNot rerun: test is gone"
     clone.pushes()
+
+
+def test_what_a_closed_gate_tells_a_maintainer_to_run_opens_it(clone):
+    """A row of each kind that a command removes; its lines are what the refusal prints."""
+    over = {f'"{day(7)}"': f'"{day(-1)}"', str(day(0)): str(day(-9))}
+    for path in (LEDGER, QUARANTINE):
+        text = clone.text(path)
+        for old, new in over.items():
+            text = text.replace(old, new)
+        clone.write(path, text)
+    clone.site.commit({"tests/test_rates.py": "def test_rates():\n    pass\n"})
+    clone.pushes()
+    clone.site.commit({"src/new.py": "NEW = 1\n"})
+    for _ in range(2):
+        assert clone.site.push("HEAD:refs/heads/main", as_="alice") == 1
+        [line] = [line for line in clone.site.told if "policyd record" in line]
+        words = shlex.split(line.partition("policyd ")[2])
+        clone.site.git("checkout", "--quiet", "-B", "settle", "origin/main")
+        assert clone.site.policyd(*words) == 0, clone.out
+        clone.commits()
+        clone.pushes()
+        clone.site.git("fetch", "--quiet", "origin")
+        clone.site.git("checkout", "--quiet", "main")
+        clone.site.git("rebase", "--quiet", "origin/main")
+    clone.site.push("HEAD:refs/heads/main", as_="alice")
+    assert clone.site.told
+    assert not any("gate-open" in line for line in clone.site.told)
 
 
 def test_rows_are_listed(clone):

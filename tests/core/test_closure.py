@@ -13,6 +13,7 @@ from policyd.core.owners import is_known, named
 from policyd.core.policy import Mode
 from policyd.core.render import Told, rejection
 from policyd.core.repair import Ground, advice, block
+from policyd.core.rows import Kind
 from policyd.rules import BY_ID
 
 MEMBERS = {"maintainers": ("mei", "joe"), "billing": ("mei", "joe"), "agents": ("agent-7", "bot-*")}
@@ -40,7 +41,7 @@ def test_an_agent_is_told_the_row_its_day_its_owner_and_that_waiting_is_all():
         "do:  nothing in your push is wrong and nothing you push opens it.",
         "  git push origin ffffffffffff:refs/heads/main-4e1c0d",
         '  # tell billing: "row billing.currency expired 2026-09-22"',
-        "  # maintainers: remove or renew the row in tests/ledger/flake_ledger.json, pushed alone",
+        "  # maintainers: in a push of its own: policyd record flake remove billing.currency",
         "  # open again? git push origin HEAD:refs/check/main",
         'policyd {"id":"4e1c0d","rule":"gate-open","next":"wait"}']
 
@@ -48,7 +49,7 @@ def test_an_agent_is_told_the_row_its_day_its_owner_and_that_waiting_is_all():
 def test_a_maintainer_is_told_what_opens_it():
     lines = shown("source by a maintainer")
     assert lines[4] == "do:  nothing in your push is wrong; keep it until the gate is open:"
-    assert ("  # first: remove or renew the row in tests/ledger/flake_ledger.json, pushed alone"
+    assert ("  # first: in a push of its own: policyd record flake remove billing.currency"
             in lines)
     assert not any("nothing you push" in line for line in lines)
 
@@ -111,3 +112,17 @@ def test_an_owner_is_a_group_or_somebody_in_one(owner, known, name):
 def test_a_long_group_is_named_by_its_first_members():
     assert named("all", {"all": tuple("abcdef")}) == "all (a, b, c, d and others)"
     assert named("none", {"none": ()}) == "none"
+
+
+@pytest.mark.parametrize(("kind", "row", "command"), [
+    (Kind.FLAKE, "api.rates", "policyd record flake remove api.rates"),
+    (Kind.FLAKE, "-x", "policyd record flake remove -- -x"),
+    (Kind.QUARANTINE, "a.py::t[1 2]", "policyd record quarantine remove 'a.py::t[1 2]'"),
+    (Kind.LEASE, "rates", "policyd record lease renew rates"),
+    (Kind.POLICY, "MR02", None), (None, "x", None), (Kind.FLAKE, None, None),
+])
+def test_a_row_that_is_over_names_the_command_that_settles_it(kind, row, command):
+    reason = Reason(Cause.EXPIRED, "row x", "oracle/q.yaml", 4, row, kind)
+    assert closure.settled_by(reason, "main") == (
+        f"in a push of its own: {command}" if command else
+        "remove or renew the row in oracle/q.yaml, pushed alone")

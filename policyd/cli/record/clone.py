@@ -15,6 +15,7 @@ from policyd import records
 from policyd.adapters import activepolicy, bundle, clock
 from policyd.adapters.worktree import WorkTree
 from policyd.cli.check import names_on_server
+from policyd.core import nodeids
 from policyd.core.calendar import LONGEST
 from policyd.core.errors import PolicydError
 from policyd.core.owners import is_known
@@ -176,8 +177,17 @@ def asked(what: str, else_say: str) -> str:
 def row_named(rows: Iterable[DatedRow], kind: Kind, name: str) -> DatedRow:
     """The row with this id or about this subject. Raises PolicydError."""
     there = [row for row in rows if row.kind is kind]
-    found = [row for row in there if name in (row.id, row.subject)]
+    found = [row for row in there if name in (row.id, row.subject)] \
+        or [row for row in there if row.subject == _normalised(name)]
     if not found:
         known = ", ".join(row.id for row in there[:10]) or "none"
         raise PolicydError(f"there is no {kind.value} row {name}; there are: {known}")
     return found[0]
+
+
+def _normalised(nodeid: str) -> str | None:
+    """A node id as rows are known by it, such as pytest or a rejection prints it."""
+    try:
+        return nodeids.normalised(nodeid)
+    except ValueError:
+        return None

@@ -58,15 +58,15 @@ def renew(home: Path, relation: str, until: str | None, days: int | None, reason
 
 @command.command()
 @click.argument("relation", metavar="RELATION")
-@click.option("--reason", required=True, metavar="TEXT", help="Why one run is enough again.")
+@click.option("--reason", metavar="TEXT", help="Why one run is enough again.")
 @clone.options
 @click.pass_obj
-def remove(home: Path, relation: str, reason: str, bundle_file: Path | None,
+def remove(home: Path, relation: str, reason: str | None, bundle_file: Path | None,
            repository: str | None) -> int:
     """Remove the freeze of RELATION."""
     there = clone.opened(home, bundle_file, repository)
     row = clone.row_named(there.records().rows, Kind.FREEZE, relation)
-    renewing.remove(there, row, (reason,))
+    renewing.remove(there, row, (reason,) if reason else ())
     return OK
 
 

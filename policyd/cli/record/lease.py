@@ -71,11 +71,11 @@ def new(home: Path, path: str, until: str | None, days: int | None, relations: t
 @command.command()
 @click.argument("name", metavar="ID")
 @clone.until()
-@click.option("--reason", required=True, metavar="TEXT", help="For the commit.")
+@click.option("--reason", metavar="TEXT", help="For the commit; asked for when absent.")
 @click.option("--rehash", is_flag=True, help="Pin what the file is now.")
 @clone.options
 @click.pass_obj
-def renew(home: Path, name: str, until: str | None, days: int | None, reason: str,
+def renew(home: Path, name: str, until: str | None, days: int | None, reason: str | None,
           bundle_file: Path | None, repository: str | None, *, rehash: bool) -> int:
     """Give the lease ID, or of the corpus ID, another last day."""
     there = clone.opened(home, bundle_file, repository)
@@ -87,6 +87,7 @@ def renew(home: Path, name: str, until: str | None, days: int | None, reason: st
             "it is not what the lease pins; put it back, or say --rehash to pin what it is now"
         raise PolicydError(f"{row.subject}: {what}")
     last = clone.last_day(there, Kind.LEASE, until, days)
+    reason = reason or clone.asked("reason", "say why with --reason TEXT")
     renewing.renew(there, Kind.LEASE, row.id, last, reason,
                    {} if drift is None else {"sha256": drift.found})
     return OK

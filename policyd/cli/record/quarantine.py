@@ -59,15 +59,15 @@ def renew(home: Path, nodeid: str, until: str | None, days: int | None, reason: 
 
 @command.command()
 @click.argument("nodeid", metavar="NODEID")
-@click.option("--reason", required=True, metavar="TEXT", help="Why it can run again.")
+@click.option("--reason", metavar="TEXT", help="Why it can run again.")
 @clone.options
 @click.pass_obj
-def remove(home: Path, nodeid: str, reason: str, bundle_file: Path | None,
+def remove(home: Path, nodeid: str, reason: str | None, bundle_file: Path | None,
            repository: str | None) -> int:
     """Remove the row of NODEID."""
     there = clone.opened(home, bundle_file, repository)
     row = clone.row_named(there.records().rows, Kind.QUARANTINE, nodeid)
-    renewing.remove(there, row, (reason,))
+    renewing.remove(there, row, (reason,) if reason else ())
     return OK
 
 

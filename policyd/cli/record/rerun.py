@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from shlex import quote
 from xml.etree import ElementTree
 
 import click
@@ -18,6 +19,8 @@ from policyd.core.rows import DatedRow
 _HELPERS = ("policyd.pytest", "rerunfailures", "flaky", "pytest_retry", "cacheprovider")
 """Plugins that would run a failed test again, skip it, or remember it."""
 
+_GONE = "where it is gone: --no-rerun --reason TEXT"
+
 
 def passed(tree: WorkTree, row: DatedRow, python: Path) -> str:
     """A sentence on the runs of a flake's test, for the commit. Raises PolicydError for a failure.
@@ -28,7 +31,9 @@ def passed(tree: WorkTree, row: DatedRow, python: Path) -> str:
     for number in range(1, runs + 1):
         click.echo(f"run {number} of {runs}: {printable(row.subject)}", err=True)
         if (failure := _failure(tree, row.subject, python)) is not None:
-            raise PolicydError(f"the row stays: run {number} of {runs} {failure}")
+            raise PolicydError(f"the row stays: run {number} of {runs} {failure}; while it is "
+                               f"repaired: policyd record flake renew {quote(row.id)} --until "
+                               "DATE --reason TEXT")
     commit = tree.git("rev-parse", "--short=12", "HEAD")
     dirty = " and changes that are not committed" if tree.changed() else ""
     return (f"Rerun at {commit}{dirty}: {row.subject} passed {runs} of {runs} runs, "
@@ -48,9 +53,11 @@ def _failure(tree: WorkTree, nodeid: str, python: Path) -> str | None:
         lines = (done.stdout + done.stderr).strip().splitlines()
         telling = (line for line in reversed(lines) if line.startswith(("FAILED", "ERROR", "E ")))
         said = next(telling, lines[-1] if lines else "")
-        return f"failed ({printable(said[:200])})"
+        said = printable(said[:200])
+        return f"found no test ({said}); {_GONE}" if done.returncode in (4, 5) \
+            else f"failed ({said})"
     if counts is None or not counts[0]:
-        return "found no test; where it is gone: --no-rerun --reason TEXT"
+        return f"found no test; {_GONE}"
     return "skipped the test" if counts[1] else None
 
 
