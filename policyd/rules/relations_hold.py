@@ -48,8 +48,7 @@ def _names(given: Situation) -> str:
 def _finding(update: Update, replay: Replay, row: Row, names: str) -> Finding:
     words: tuple[str, ...] = (
         f"repair {_function(row)} for all inputs, commit on top, push.",
-        "a branch for this one input does not help: each tree is tried",
-        "on inputs of its own, and no relation is rerun into green.")
+        "a branch for this one input does not help: each tree draws others.")
     if row.bucket is Bucket.HYSTERESIS:
         words = (f"let {_function(row)} keep nothing between two calls: no cache,",
                  "no counter, no argument changed in place; commit on top, push.")
@@ -59,16 +58,15 @@ def _finding(update: Update, replay: Replay, row: Row, names: str) -> Finding:
     words = (*words, f"ask the witness: git push origin HEAD:refs/check/{update.branch}",
              f"rule meant to change? first {names} make it a policy row")
     return Finding(
-        ref=update.ref, says=f"{row.id} {_how(row)}, {row.entry}",
+        ref=update.ref, says=f"{row.id} {_how(row)} on {update.branch}",
         scene=_scene(row, replay), places=_places(row),
         repair=Repair("edit", Next.EDIT, words=words), why=f"{row.says}.")
 
 
 def _how(row: Row) -> str:
     if row.bucket is Bucket.HYSTERESIS:
-        return "holds alone and not after others"
-    return {Cause.FLICKERS: "is no function of its input",
-            Cause.VACUOUS: "proves nothing"}.get(row.cause, "breaks")
+        return "depends on earlier calls"
+    return {Cause.FLICKERS: "flickers", Cause.VACUOUS: "proves nothing"}.get(row.cause, "breaks")
 
 
 def _scene(row: Row, replay: Replay) -> str:
@@ -81,13 +79,14 @@ def _scene(row: Row, replay: Replay) -> str:
         return f"{first} changes after {after}"
     if row.cause is Cause.FLICKERS:
         return f"identical runs differ, first {first}"
-    return f"{counts.broken} of {counts.applied} pairs break, first {first}"
+    return f"{counts.broken} of {counts.applied} pairs, first {first}"
 
 
 def _places(row: Row) -> tuple[Place, ...]:
     made = f", transform {row.transform}" if row.transform else ""
-    small = "a smaller input" if row.shrunk else "input"
-    found = [Place(note=f"{small} {row.input}{made}"), Place(note=row.reason)]
+    call = f"{row.entry}{row.input}" if row.input.startswith("(") else f"{row.entry}: {row.input}"
+    found = [Place(note=f"{call}{made}{', made smaller' if row.shrunk else ''}"),
+             Place(note=row.reason)]
     if row.trace:
         found.append(Place(note=f"at {row.trace[-1]}"))
     if row.freeze:
@@ -101,14 +100,14 @@ def _function(row: Row) -> str:
 
 def _undecided(update: Update, replay: Replay) -> Finding:
     return Finding(
-        ref=update.ref, says="the relations could not be tried", scene="", places=(
+        ref=update.ref, says=f"the relations could not be tried on {update.branch}", scene="", places=(
             Place(note=replay.undecided),),
         repair=Repair("edit", Next.RETRY, words=("nothing is known of this tree yet.",)),
         why="what nobody tried has not passed.")
 
 
 def _properties(update: Update, job: Job) -> Finding:
-    says = f"{job.failed[0]} fails" if job.failed else "the properties prove nothing"
+    says = f"properties {'fail' if job.failed else 'prove nothing'} on {update.branch}"
     return Finding(
         ref=update.ref, says=says,
         scene="the base's tests/properties on the base's receipts",
