@@ -84,7 +84,8 @@ def _scene(row: Row, replay: Replay) -> str:
 
 def _places(row: Row) -> tuple[Place, ...]:
     made = f", transform {row.transform}" if row.transform else ""
-    call = f"{row.entry}{row.input}" if row.input.startswith("(") else f"{row.entry}: {row.input}"
+    is_call = row.input.startswith("(")
+    call = row.entry + ("" if is_call else ": ") + row.input
     found = [Place(note=f"{call}{made}{', made smaller' if row.shrunk else ''}"),
              Place(note=row.reason)]
     if row.trace:
