@@ -101,8 +101,8 @@ def _function(row: Row) -> str:
 
 def _undecided(update: Update, replay: Replay) -> Finding:
     return Finding(
-        ref=update.ref, says=f"the relations could not be tried on {update.branch}", scene="", places=(
-            Place(note=replay.undecided),),
+        ref=update.ref, says=f"the relations could not be tried on {update.branch}", scene="",
+        places=(Place(note=replay.undecided),),
         repair=Repair("edit", Next.RETRY, words=("nothing is known of this tree yet.",)),
         why="what nobody tried has not passed.")
 
