@@ -68,7 +68,8 @@ def tried(typed: str) -> None:
     while words and isinstance(command(name), click.Group):
         name, words = (*name, words[0]), words[1:]
     asked = command(name)
-    options = {text: one for one in asked.params for text in one.opts if text.startswith("-")}
+    options = {text: one for one in asked.params for text in (*one.opts, *one.secondary_opts)
+               if text.startswith("-")}
     given = 0
     while words:
         word = words.pop(0)
