@@ -55,7 +55,7 @@ class WorkTree:
         place = self.root / path
         try:
             mode = os.lstat(place).st_mode
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         if not stat.S_ISREG(mode):
             what = _LINKED if stat.S_ISLNK(mode) else "it is no plain file"
@@ -69,8 +69,12 @@ class WorkTree:
         return tuple(os.fsdecode(entry[3:]) for entry in told.split(b"\0") if entry)
 
     def records(self, places: Places, parse: Parse,
-                instead: Mapping[str, bytes | None] | None = None) -> Records:
-        """What the records say, with `instead` in place of files; None for one that is gone."""
+                instead: Mapping[str, bytes | None] | None = None, *,
+                hashing: bool = False) -> Records:
+        """What the records say, with `instead` in place of files; None for one that is gone.
+
+        Without `hashing`, corpora are taken for what their leases pin, however large they are.
+        """
         found = {path: record for record in Record for path in self._found(record, places)}
         for path, data in (instead or {}).items():
             if data is None:
@@ -80,11 +84,12 @@ class WorkTree:
         found = dict(sorted(found.items()))
         parsed = [self._parsed(path, record, parse, (instead or {}).get(path))
                   for path, record in found.items() if record is not Record.SEEDS]
-        corpora = {lease.corpus for one in parsed for lease in one.leases}
+        corpora = {lease.corpus: lease.sha256 for one in parsed for lease in one.leases}
         return recordset.together(
             parsed, kinds=found, places=places,
             seeds=tuple(path for path, record in found.items() if record is Record.SEEDS),
-            hashes={corpus: self.sha256(corpus) for corpus in sorted(corpora)})
+            hashes={corpus: self.sha256(corpus) if hashing else pinned
+                    for corpus, pinned in sorted(corpora.items())})
 
     def sha256(self, path: str) -> str | None:
         """The digest of a file as git would store it; of the file that a Git LFS pointer names."""

@@ -16,7 +16,8 @@ from policyd.cli.record import clone, listing
 from policyd.core import ics
 from policyd.core.calendar import days_left
 from policyd.core.errors import FileInvalid, PolicydError
-from policyd.core.rows import DatedRow
+from policyd.core.nodes import in_order
+from policyd.core.rows import DATED, DatedRow
 from policyd.gatehouse import Standing, outside_of_pushes
 
 
@@ -58,11 +59,13 @@ def _rows(there: clone.Clone, revision: str) -> list[DatedRow]:
     commit = there.tree.git("rev-parse", "--verify", "--end-of-options", wanted)
     tree = repo.header(bytes.fromhex(commit))[0]
     files = outside_of_pushes(git_dir, repo, Standing(None, ""), budget=0, seconds=60.0)
-    found = files.dated(tree, there.places)
-    unread = tuple(fault for fault in found.faults if not fault.message.endswith("REPO`"))
-    if unread:
+    kinds = sorted(DATED, key=lambda record: record.value)
+    parsed = [files.parsed(path, found)
+              for path, found in files.files(tree, there.places, kinds).items()]
+    if unread := in_order(fault for one in parsed for fault in one.faults):
         raise FileInvalid(unread)
-    return sorted(found.rows, key=lambda row: (row.last is None, row.last, row.path, row.line))
+    return sorted((row for one in parsed for row in one.rows),
+                  key=lambda row: (row.last is None, row.last, row.path, row.line))
 
 
 def _name(there: clone.Clone) -> str:

@@ -203,6 +203,18 @@ def test_what_a_closed_gate_tells_a_maintainer_to_run_opens_it(clone):
     assert not any("gate-open" in line for line in clone.site.told)
 
 
+def test_of_rows_on_one_line_the_one_that_is_meant_goes(clone):
+    clone.record(*FLAKE, "--days", "3", "--id", "order")
+    both = json.dumps(json.loads(clone.text(LEDGER)))
+    for name, other in (("order", "app.rates"), ("app.rates", "order")):
+        clone.write(LEDGER, both)
+        assert clone.record("flake", "renew", name, "--days", "9", "--reason", "other") == 0
+        assert {row["id"]: row["reason"] == "other" for row in entries(clone)} == {
+            name: True, other: False}
+        assert clone.record("flake", "remove", name, "--no-rerun", "--reason", "x") == 0
+        assert [row["id"] for row in entries(clone)] == [other]
+
+
 def test_rows_are_listed(clone):
     assert clone.record("flake", "list", "--format", "json") == 0
     [row] = json.loads(clone.out)

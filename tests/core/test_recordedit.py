@@ -301,3 +301,32 @@ def test_untouched_rows_stay_to_the_byte(texts, data):
         assert text.count("\r\n") in (0, text.count("\n")), name
         assert text.endswith("\n") == before.decode().endswith("\n"), name
     assert edits["add"].decode().startswith(before.decode()[:len("".join(texts[:-1]).rstrip())])
+
+
+@st.composite
+def ledgers(draw):
+    """A ledger as JSON in which any white space stands between any two tokens."""
+    space = st.text(st.sampled_from(" \t\n"), max_size=3)
+    texts = [json.dumps(plain(entry(name)), indent=draw(st.sampled_from([None, 1, 2])))
+             for name in ("one", "two", "three")[:draw(st.integers(0, 3))]]
+    listed = ",".join(f"{draw(space)}{text}{draw(space)}" for text in texts) or draw(space)
+    return (f'{draw(space)}{{{draw(space)}"schema":"flake_ledger.v1",{draw(space)}"entries":'
+            f"{draw(space)}[{listed}]{draw(space)}}}{draw(space)}"), texts
+
+
+@given(ledgers(), st.data())
+def test_untouched_rows_of_json_stay_to_the_byte(made, data):
+    text, texts = made
+    before = text.encode()
+    after = added(before, Record.FLAKES, entry("new"))
+    assert _in_order(texts, after.decode())
+    assert records.load(Record.FLAKES, "f.json", after).faults == ()
+    if texts:
+        at = data.draw(st.integers(0, len(texts) - 1))
+        kept = [one for n, one in enumerate(texts) if n != at]
+        for edited in (removed(before, Record.FLAKES, at),
+                       replaced(before, Record.FLAKES, at, entry("new")),
+                       changed(before, Record.FLAKES, at, {"owner": "kim", "max_runs": 9})):
+            assert _in_order(kept, edited.decode())
+            assert records.load(Record.FLAKES, "f.json", edited).faults == ()
+            assert edited.decode().rpartition("]")[2] == text.rpartition("]")[2]

@@ -54,8 +54,9 @@ class Clone:
                 for options in self._options("bounded-renewals") if isinstance(options, Bounds)]
         return min(said, default=LONGEST[kind])
 
-    def records(self, instead: Mapping[str, bytes | None] | None = None) -> Records:
-        return self.tree.records(self.places, records.load, instead)
+    def records(self, instead: Mapping[str, bytes | None] | None = None, *,
+                hashing: bool = False) -> Records:
+        return self.tree.records(self.places, records.load, instead, hashing=hashing)
 
     def files(self, record: Record) -> list[str]:
         """The files of a kind that are there."""

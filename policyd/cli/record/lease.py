@@ -60,7 +60,7 @@ def new(home: Path, path: str, until: str | None, days: int | None, relations: t
     if there.tree.read(file) is not None:
         raise PolicydError(f"{file} is there already; say another --id, or `policyd record lease "
                            "renew`")
-    saving.saved(there, {file: _text(row)}, f"Lease {row['id']} until {last}",
+    saving.saved(there, {file: _text(row)}, {file: None}, f"Lease {row['id']} until {last}",
                  body=(f"{corpus}, read by {', '.join(relations)}.",))
     if there.tree.changed(corpus):
         click.echo(f"note: {corpus} has changes that are not committed; the lease needs them in "
@@ -79,7 +79,7 @@ def renew(home: Path, name: str, until: str | None, days: int | None, reason: st
           bundle_file: Path | None, repository: str | None, *, rehash: bool) -> int:
     """Give the lease ID, or of the corpus ID, another last day."""
     there = clone.opened(home, bundle_file, repository)
-    found = there.records()
+    found = there.records(hashing=True)
     row = clone.row_named(found.rows, Kind.LEASE, name)
     drift = next((one for one in found.drifts if one.lease.corpus == row.subject), None)
     if drift is not None and (drift.found is None or not rehash):
@@ -99,7 +99,7 @@ def renew(home: Path, name: str, until: str | None, days: int | None, reason: st
 def check(home: Path, bundle_file: Path | None, repository: str | None) -> int:
     """Look at all leases: hash, last day, relations. Exits with 1 where something is wrong."""
     there = clone.opened(home, bundle_file, repository)
-    found, today = there.records(), there.today()
+    found, today = there.records(hashing=True), there.today()
     leases = {lease.path for lease in found.leases} | set(there.files(Record.LEASES))
     wrong = [str(fault) for fault in found.faults if fault.source in leases]
     for drift in found.drifts:

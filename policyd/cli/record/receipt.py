@@ -98,7 +98,7 @@ def record(home: Path, /, entry: str, given: str, constraints: Sequence[str], na
     if asked.wanted:
         _must_hold(calling.wrong(asked.source(there, head), entry, value, must))
         _tell_left(must)
-    saving.saved(there, {path: data}, f"Record a receipt of {entry}",
+    saving.saved(there, {path: data}, {path: None}, f"Record a receipt of {entry}",
                  body=(f"From {head[:12]}, input and constraints alone.",))
     return OK
 

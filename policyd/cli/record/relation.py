@@ -59,12 +59,13 @@ def new(home: Path, name: str, entry: str, kind: str | None, says: str | None, t
     with saving.of(file):
         rows = recordedit.added(recordedit.EMPTY[Record.RELATIONS] if data is None else data,
                                 Record.RELATIONS, made.row, above=made.above)
-    functions = _appended(there.tree.read(beside), made.text, stem)
-    saving.saved(there, {beside: functions, file: rows}, f"Add the relation {name} of {entry}",
-                 body=("A policy row: it is listed and does not block.",), before_that=(
-                     f"{skeletons.FILL_IN}: {', '.join(made.functions)} in {beside} raise until "
-                     "they are written, and a replay with them could not be judged. Write them, "
-                     "then",))
+    code = there.tree.read(beside)
+    saving.saved(
+        there, {beside: _appended(code, made.text, stem), file: rows}, {beside: code, file: data},
+        f"Add the relation {name} of {entry}", before_that=(
+            f"{skeletons.FILL_IN}: {', '.join(made.functions)} in {beside} raise until they are "
+            "written, and a replay with them could not be judged. Write them, then",),
+        body=("A policy row: it is listed and does not block.",))
     click.echo(f"then try it: policyd replay admit HEAD {name}")
     return OK
 

@@ -17,6 +17,10 @@ _RECORDS = {Kind.FLAKE: Record.FLAKES, Kind.QUARANTINE: Record.QUARANTINE,
 _ENDS = {Kind.FLAKE: "expires_on", Kind.QUARANTINE: "expires_on", Kind.FREEZE: "expires",
          Kind.LEASE: "expires"}
 
+_NAMES = {Kind.FLAKE: "id", Kind.QUARANTINE: "nodeid", Kind.FREEZE: "relation_id",
+          Kind.LEASE: "id"}
+"""The key under which a row has its id."""
+
 
 def add(there: Clone, kind: Kind, row: Row, subject: str, reason: str) -> None:
     """Put a row into the one file of its kind, made where it is not there yet."""
@@ -25,7 +29,7 @@ def add(there: Clone, kind: Kind, row: Row, subject: str, reason: str) -> None:
     data = saving.readable(there, path)
     with saving.of(path):
         made = recordedit.added(recordedit.EMPTY[record] if data is None else data, record, row)
-    saving.saved(there, {path: made}, subject, body=(reason,))
+    saving.saved(there, {path: made}, {path: data}, subject, body=(reason,))
 
 
 def renew(there: Clone, kind: Kind, name: str, last: date, reason: str,
@@ -45,8 +49,8 @@ def renew(there: Clone, kind: Kind, name: str, last: date, reason: str,
     record, data = _RECORDS[kind], _read(there, row)
     with saving.of(row.path):
         made = recordedit.changed(data, record, _position(data, record, row), values)
-    saving.saved(there, {row.path: made}, f"Renew {kind.value} {row.id} until {last}",
-                 body=(reason,))
+    saving.saved(there, {row.path: made}, {row.path: data},
+                 f"Renew {kind.value} {row.id} until {last}", body=(reason,))
 
 
 def remove(there: Clone, row: DatedRow, body: Sequence[str]) -> None:
@@ -54,7 +58,8 @@ def remove(there: Clone, row: DatedRow, body: Sequence[str]) -> None:
     record, data = _RECORDS[row.kind], _read(there, row)
     with saving.of(row.path):
         made = recordedit.removed(data, record, _position(data, record, row))
-    saving.saved(there, {row.path: made}, f"Remove {row.kind.value} {row.id}", body=body)
+    saving.saved(there, {row.path: made}, {row.path: data}, f"Remove {row.kind.value} {row.id}",
+                 body=body)
 
 
 def _read(there: Clone, row: DatedRow) -> bytes:
@@ -65,10 +70,12 @@ def _read(there: Clone, row: DatedRow) -> bytes:
 
 
 def _position(data: bytes, record: Record, row: DatedRow) -> int:
-    lines = [node.line for node in recordedit.rows(data, record)]
-    if row.line not in lines:
-        raise PolicydError(f"{row.path}:{row.line} is no row any more")
-    return lines.index(row.line)
+    """Where the row stands among those of its file: by its name, several may share a line."""
+    found = recordedit.position(data, record, _NAMES[row.kind], row.id)
+    if found is None:
+        raise PolicydError(f"{row.path}:{row.line}: {row.id} is named in a way that is edited by "
+                           "hand")
+    return found
 
 
 def _plain(reason: str) -> str:

@@ -16,9 +16,11 @@ from policyd.core.errors import PolicydError
 from policyd.core.render import printable
 from policyd.core.rows import DatedRow
 
-_HELPERS = ("policyd.pytest", "rerunfailures", "flaky", "pytest_retry", "cacheprovider")
-"""Plugins that would run a failed test again, skip it, or remember it."""
+_HELPERS = ("policyd.pytest", "rerunfailures", "flaky", "pytest-retry")
+"""Plugins that would run a failed test again, or skip it."""
 
+_FAILED, _NO_TEST = 1, 5
+"""Exit codes of pytest."""
 _GONE = "where it is gone: --no-rerun --reason TEXT"
 
 
@@ -54,8 +56,9 @@ def _failure(tree: WorkTree, nodeid: str, python: Path) -> str | None:
         telling = (line for line in reversed(lines) if line.startswith(("FAILED", "ERROR", "E ")))
         said = next(telling, lines[-1] if lines else "")
         said = printable(said[:200])
-        return f"found no test ({said}); {_GONE}" if done.returncode in (4, 5) \
-            else f"failed ({said})"
+        if done.returncode == _NO_TEST or "not found" in said:
+            return f"found no test ({said}); {_GONE}"
+        return f"could not be made ({said})" if done.returncode > _FAILED else f"failed ({said})"
     if counts is None or not counts[0]:
         return f"found no test; {_GONE}"
     return "skipped the test" if counts[1] else None

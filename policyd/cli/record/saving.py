@@ -39,24 +39,24 @@ def of(path: str) -> Iterator[None]:
         raise PolicydError(f"{path}: {error}") from None
 
 
-def saved(there: Clone, files: Mapping[str, bytes], subject: str, *, body: Sequence[str] = (),
-          before_that: Sequence[str] = ()) -> None:
+def saved(there: Clone, files: Mapping[str, bytes], was: Mapping[str, bytes | None],
+          subject: str, *, body: Sequence[str] = (), before_that: Sequence[str] = ()) -> None:
     """Write files of records if they leave no new fault, and print the commit to make of them.
 
-    `before_that` is what is to be done before it is made.
+    `was` is what they were when they were read, `before_that` what is to be done before the
+    commit is made.
     Raises PolicydError, and then nothing was written.
     """
-    before = {path: there.tree.read(path) for path in files}
     known = {_what(fault) for fault in there.records().faults}
     new = [fault for fault in there.records(files).faults if _what(fault) not in known]
     if new:
         raise PolicydError("nothing was written: " + "; ".join(
             f"{fault.source}: {fault.message}" for fault in in_order(new)[:5]))
     dirty = set(there.tree.changed(*files))
-    there.tree.write(files, before)
+    there.tree.write(files, was)
     for path in files:
         click.echo(f"wrote {path}")
-        if path in dirty and before[path] is not None:
+        if path in dirty and was[path] is not None:
             click.echo(f"note: {path} had changes already that are not committed")
     for line in (*before_that, "commit it alone, without source:"):
         click.echo(line)
