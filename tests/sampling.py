@@ -13,13 +13,14 @@ _WAITS = pytest.mark.skipif(not LONG, reason="what lies between in a large table
 
 THINNED = frozenset({
     "test_answer_key_pushes", "test_ast_parse", "test_breakglass_pushes", "test_cli_check",
-    "test_cli_enroll", "test_cli_enrol_options", "test_cli_enrol_servers", "test_fail_mode",
-    "test_gate_attacks", "test_gate_pushes", "test_gate_repairs", "test_golden_pushes",
-    "test_honest_histories", "test_hook_env", "test_hostile", "test_identities",
+    "test_cli_enroll", "test_cli_enrol_options", "test_cli_enrol_servers", "test_compare",
+    "test_contradictions", "test_forgery", "test_gate_attacks", "test_gate_pushes",
+    "test_gate_repairs", "test_golden_pushes", "test_harvest", "test_honest_histories",
+    "test_hook_env", "test_hostile", "test_identities",
     "test_literal_overlap_pushes", "test_look_bulk", "test_merge_history",
     "test_merges_against_git", "test_messages", "test_path_bypass", "test_path_encoding",
     "test_push_ref", "test_record_cases", "test_repairs"})
-"""Files whose tests of many parameters push, or make a history, for each of them."""
+"""Files whose tests of many parameters push, make a history or run a sandbox for each of them."""
 CHEAP = frozenset({"test_a_message_has_its_form"})
 """Tests in these files that only read."""
 

@@ -44,7 +44,9 @@ class Given:
     oracle: Path
     candidate: Path
     sources: tuple[str, ...] = ()
-    """Texts whose literals become inputs: changed source of the candidate, and tests."""
+    """Texts whose literals become inputs: changed source of the candidate."""
+    tests: tuple[str, ...] = ()
+    """Texts of the base whose calls of entry points are documented examples."""
     kept: Mapping[str, Sequence[Asked]] | None = None
     """Draws that broke a row of this repository before."""
     python: Interpreter | None = None
@@ -106,7 +108,9 @@ def again(given: Given, row: TableRow, index: int, budget: Budget) -> Pair | Non
 
 def _words(given: Given, oracle: Oracle) -> Words:
     names = [entry.rpartition(":")[2] for entry in given.table.entries]
-    return Words(*oracle.harvested(given.sources, names)).chosen(given.seed)
+    calls, found = oracle.harvested(given.sources, names)
+    documented, _ = oracle.harvested(given.tests, names, needed=False)
+    return Words([*documented, *calls], found).chosen(given.seed)
 
 
 def _nobody(_: Mapping[str, Any]) -> None:

@@ -122,11 +122,12 @@ class Oracle:
                  for one, given, output, arguments in asked]
         return self._answers("values", row, function, items, patient=True)
 
-    def harvested(self, sources: Sequence[str],
-                  calls: Sequence[str]) -> tuple[list[Any], list[Any]]:
-        """Words of the candidate, documented and found: see policyd.replay.harvest.
+    def harvested(self, sources: Sequence[str], calls: Sequence[str], *,
+                  needed: bool = True) -> tuple[list[Any], list[Any]]:
+        """Words of some texts, documented and found: see policyd.replay.harvest.
 
-        Raises CannotJudge: a source that hides its literals is not let through.
+        Raises CannotJudge where they are `needed`: a source that hides its literals is not let
+        through.
         """
         documented: list[list[Any]] = []
         found: list[list[Any]] = []
@@ -138,6 +139,8 @@ class Oracle:
             outcome = self._executor.run(call)
             if isinstance(outcome, Raised) and outcome.name in _NO_SOURCE:
                 continue  # what no parser takes is never imported
+            if not isinstance(outcome, Value) and not needed:
+                continue
             if not isinstance(outcome, Value):
                 raise CannotJudge("the literals of a changed source cannot be read: "
                                   f"{described(outcome)}")

@@ -25,7 +25,6 @@ from policyd.replay.execute import Mode
 from policyd.replay.interpreter import Interpreter
 from policyd.replay.job import Given
 from policyd.replay.oracle import Asked
-from policyd.replay.sandbox import HARNESS
 from policyd.replay.table import Table
 
 SEED_RULE = 1
@@ -34,7 +33,10 @@ LOCKS = ("requirements.txt", "requirements.lock", "poetry.lock", "Pipfile.lock",
          "pdm.lock", "pylock.toml")
 KNOWN_LOCKS = "policyd.locks"
 """A file of the site: the SHA-256 of each lock file that it was installed from, one a line."""
+TESTS = "tests"
+"""The folder whose calls of an entry point are documented examples."""
 _MOST_HARVESTED = 8 << 20
+_MOST_TESTS = 1 << 20
 _LIKE_ASCII = ("iso-8859-1", "ascii", "us-ascii", "cp1252", "iso-8859-15")
 """Encodings in which ASCII is ASCII."""
 
@@ -98,7 +100,7 @@ def trial(repo: PushedRepo, trees: Trees, sides: Sides, options: Replaying, plac
     else:
         seed = sha256(f"{SEED_RULE} {options.seed}".encode()).digest()[:16]
     proving = () if options.site is None else properties.paths(places)
-    oracles = [_entry(trees, sides.base_tree, path) for path in (*there.paths, *proving)]
+    oracles = [_entry(trees, sides.base_tree, path) for path in (*there.paths, *proving, TESTS)]
     freezes = [[row.id, row.freeze.reruns, row.freeze.pass_needed] for row in there.rows
                if row.freeze is not None]
     key = sha256(json.dumps([
@@ -139,9 +141,9 @@ def _entry(trees: Trees, tree: bytes, path: str) -> str:
 
 @cache
 def harness_sha() -> str:
-    """SHA-256 of the code that draws, runs and reads outcomes."""
+    """SHA-256 of the code that draws, runs, reads outcomes and compares."""
     total = sha256()
-    for file in (*HARNESS, *oracle.DRIVERS, properties.DRIVER):
+    for file in sorted(Path(__file__).parent.glob("*.py")):
         total.update(file.read_bytes())
     return total.hexdigest()
 
@@ -204,7 +206,9 @@ def written(repo: PushedRepo, trees: Trees, there: Table, one: Trial, place: Pat
         raise CannotJudge(f"{refused[0].path} {refused[0].why}{rest}; such a tree is not replayed")
     oracle.lay(place / "oracle")
     sources = place / "sources.json"
-    sources.write_text(json.dumps(changed_sources(repo, trees, there.roots, base, candidate)))
+    sources.write_text(json.dumps({
+        "changed": changed_sources(repo, trees, there.roots, base, candidate),
+        "tests": tests_of(repo, trees, base, there)}))
     (place / "breaks.json").write_text(json.dumps(dict(kept)))
     if one.options.site is not None:
         proof = properties.laid(repo, base, place / "candidate", there.roots, one.places,
@@ -223,8 +227,9 @@ def given(there: Table, one: Trial, place: Path) -> Given:
     receipts = None if site is None else json.loads((place / "receipts.json").read_text())
     proof = None if site is None or receipts is None else properties.Proof(
         place / "properties", there.roots, site, receipts, one.today.isoformat())
+    texts = json.loads((place / "sources.json").read_text())
     return Given(one.key, bytes.fromhex(one.seed), there, place / "oracle", place / "candidate",
-                 tuple(json.loads((place / "sources.json").read_text())), kept,
+                 tuple(texts["changed"]), tuple(texts["tests"]), kept,
                  interpreter(one.options), site, mode, proof=proof)
 
 
@@ -249,6 +254,20 @@ def changed_sources(repo: PushedRepo, trees: Trees, roots: Sequence[str], base: 
                                   "it in parts")
             found[path] = _text(path, data)
     return [found[path] for path in sorted(found)]
+
+
+def tests_of(repo: PushedRepo, trees: Trees, base: bytes, there: Table) -> list[str]:
+    """Texts of the base's tests that name an entry point, as many as a mebibyte holds."""
+    names = [entry.rpartition(":")[2].encode() for entry in there.entries]
+    found: dict[str, str] = {}
+    left = _MOST_TESTS
+    for path, oid in sorted(_differing(trees, TESTS, None, trees.at(base, TESTS.encode()))):
+        if left >= repo.size(oid):
+            data = repo.read(oid)[1]
+            if any(name in data for name in names):
+                left -= len(data)
+                found[path] = data.decode("utf-8", "replace")
+    return list(found.values())
 
 
 def _text(path: str, data: bytes) -> str:

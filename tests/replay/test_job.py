@@ -112,6 +112,16 @@ def test_a_special_case_of_the_source_is_found_and_replayed_to_the_next(alone, s
     assert "(737)" in again.input
 
 
+def test_what_a_test_of_the_base_asks_is_asked_too(tmp_path):
+    rows = [row("property", "m:f", holds="is_int", draws=8)]
+    sneaky = "def f(n):\n    return None if str(n) == '73' + chr(55) else n\n"
+    for name, bucket in (("test_f.py", "block"), ("test_f.txt", "holds")):
+        bench = Bench(tmp_path / name, rows, "", {
+            "src/m.py": "def f(n):\n    return n\n",
+            f"tests/deep/{name}": "from m import f\n\ndef test_f():\n    assert f(737) == 737\n"})
+        assert bench.run({"src/m.py": sneaky})["property"].bucket.value == bucket
+
+
 def test_no_text_holds_an_output_or_what_would_have_been_due(found):
     assert {"block", "holds"} <= {row.bucket.value for row in found.replay.rows}
     said = found.says()
@@ -159,7 +169,7 @@ def test_the_same_job_has_the_same_digest_and_another_seed_another(small, alone)
     assert other.digest != same.digest
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.6])
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
 def test_without_time_there_is_no_verdict(given, seconds):
     with pytest.raises(OutOfTime, match=r"did not end in its time; about \d+ s are missing") as of:
         job.run(given, Budget(seconds))
