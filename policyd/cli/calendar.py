@@ -38,7 +38,7 @@ def command(home: Path, revision: str, form: str, owners: tuple[str, ...],
     today = there.today()
     left = {row: days_left(row, today) for row in rows}
     if form == "ics":
-        name = repository or _name(there)
+        name = repository or there.name or _name(there)
         click.echo(ics.calendar(rows, name, clock.now()), nl=False)
     elif form == "json":
         click.echo(json.dumps([listing.as_dict(row, left[row]) for row in rows]))

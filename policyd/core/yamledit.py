@@ -8,7 +8,7 @@ nor a comment at the `-` or left of it.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from bisect import bisect_right
 
 from policyd.core.jsonedit import newline_of
 from policyd.core.rowtext import Row, Value, as_json, as_yaml, yaml_lines
@@ -84,7 +84,7 @@ class _Lines:
             self._starts.append(self._starts[-1] + len(one))
 
     def number(self, offset: int) -> int:
-        return next(n for n, (_, end) in enumerate(pairwise(self._starts)) if offset < end)
+        return bisect_right(self._starts, offset, hi=len(self.texts)) - 1
 
     def column(self, offset: int) -> int:
         return offset - self._starts[self.number(offset)]

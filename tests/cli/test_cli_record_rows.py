@@ -260,6 +260,15 @@ def test_an_open_row_has_no_last_day(clone):
         f"{NODE} has no last day; only a dated row is renewed"
 
 
+def test_a_row_about_no_file_is_taken_with_a_note(clone):
+    add = ("quarantine", "add", "tests/test_typo.py::test_it", "--days", "3", "--reason", "x" * 12)
+    assert clone.record(*add) == 0
+    assert clone.out.splitlines()[-1] == \
+        "note: there is no file tests/test_typo.py here; the row is about no test"
+    clone.record(*FLAKE, "--days", "3")
+    assert "note:" not in clone.out
+
+
 def test_a_relation_is_never_quarantined(clone):
     assert clone.refused("quarantine", "add", "oracle/relations/order.py::R1_order", "--days", "3",
                          "--reason", "breaks at night").endswith(

@@ -38,6 +38,8 @@ class Clone:
 
     tree: WorkTree
     policies: tuple[Policy, ...] = ()
+    name: str = ""
+    """The repository's, where a policy holds for it by that name."""
 
     @property
     def places(self) -> Places:
@@ -122,10 +124,10 @@ def opened(home: Path, file: Path | None, repository: str | None) -> Clone:
     else:
         return Clone(tree)
     if repository is not None:
-        return Clone(tree, policies_for(active, repository))
+        return Clone(tree, policies_for(active, repository), repository)
     for name in names_on_server(tree.git("config", "--default", "", "remote.origin.url")):
         if any(policy.holds_for(name) for policy in active.policies):
-            return Clone(tree, policies_for(active, name))
+            return Clone(tree, policies_for(active, name), name)
     if file is not None:
         raise PolicydError("no policy holds for what origin is called here; say --repository NAME")
     return Clone(tree)

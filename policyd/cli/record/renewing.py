@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+import click
+
 from policyd.cli.record import saving
 from policyd.cli.record.clone import Clone, row_named
 from policyd.core import recordedit
 from policyd.core.errors import PolicydError
+from policyd.core.render import printable
 from policyd.core.rows import DatedRow, Kind, Record
 from policyd.core.rowtext import Row
 
@@ -30,6 +33,9 @@ def add(there: Clone, kind: Kind, row: Row, subject: str, reason: str) -> None:
     with saving.of(path):
         made = recordedit.added(recordedit.EMPTY[record] if data is None else data, record, row)
     saving.saved(there, {path: made}, {path: data}, subject, body=(reason,))
+    test = str(row.get("nodeid", "")).partition("::")[0]
+    if test and not (there.tree.root / test).is_file():
+        click.echo(f"note: there is no file {printable(test)} here; the row is about no test")
 
 
 def renew(there: Clone, kind: Kind, name: str, last: date, reason: str,
