@@ -24,8 +24,9 @@ MOST_FILES = 20_000
 
 _PLAIN = 0o100000
 
-_FILES = (Record.FLAKES, Record.QUARANTINE, Record.FREEZES)
-_SUFFIXES: Mapping[Record, tuple[str, ...]] = {
+FILES = (Record.FLAKES, Record.QUARANTINE, Record.FREEZES)
+"""Kinds that are one file; the others are all files below a folder that end so:"""
+SUFFIXES: Mapping[Record, tuple[str, ...]] = {
     Record.LEASES: (".yaml", ".yml"), Record.RECEIPTS: (".json",),
     Record.RELATIONS: (".yaml", ".yml", ".py"), Record.SEEDS: ("",)}
 
@@ -64,7 +65,7 @@ class RecordFiles:
             entry = self._trees.at(tree, place.encode("utf-8", "surrogateescape"))
             if entry is None:
                 continue
-            if record in _FILES or not is_tree(entry[0]):
+            if record in FILES or not is_tree(entry[0]):
                 found[place] = Found(record, entry)
             else:
                 found.update(self._below(place, entry, record))
@@ -128,7 +129,7 @@ class RecordFiles:
                 count += 1
                 if is_tree(mode):
                     todo.append((path, child))
-                elif path.lower().endswith(_SUFFIXES[record]):
+                elif path.lower().endswith(SUFFIXES[record]):
                     yield path, Found(record, (mode, child))
             if count > MOST_FILES or len(todo) > MOST_FILES:
                 raise CannotJudge(f"more than {MOST_FILES:,} files below {place}; the operator "

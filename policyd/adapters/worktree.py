@@ -15,17 +15,13 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from policyd.adapters.recordfiles import Parse
+from policyd.adapters.recordfiles import FILES, SUFFIXES, Parse
 from policyd.core import recordset
 from policyd.core.errors import Fault, PolicydError
 from policyd.core.policy import Places
 from policyd.core.rows import MAX_RECORD_BYTES, Parsed, Record, Records
 from policyd.core.values import dataclass
 
-_FILES = (Record.FLAKES, Record.QUARANTINE, Record.FREEZES)
-_SUFFIXES: Mapping[Record, tuple[str, ...]] = {
-    Record.LEASES: (".yaml", ".yml"), Record.RECEIPTS: (".json",),
-    Record.RELATIONS: (".yaml", ".yml", ".py"), Record.SEEDS: ("",)}
 _POINTER = re.compile(rb"version https://git-lfs[^\n]*\n(?:ext-[^\n]*\n)*"
                       rb"oid sha256:([0-9a-f]{64})\nsize [0-9]+\n?")
 _LINKED = "it is a symbolic link; a record is a plain file"
@@ -122,13 +118,13 @@ class WorkTree:
 
     def _found(self, record: Record, places: Places) -> Iterator[str]:
         place = str(getattr(places, record.value))
-        if record in _FILES or not (self.root / place).is_dir():
+        if record in FILES or not (self.root / place).is_dir():
             if os.path.lexists(self.root / place):
                 yield place
             return
         for folder, _, names in os.walk(self.root / place):
             for name in names:
-                if name.lower().endswith(_SUFFIXES[record]):
+                if name.lower().endswith(SUFFIXES[record]):
                     yield os.path.relpath(os.path.join(folder, name), self.root)
 
     def _parsed(self, path: str, record: Record, parse: Parse, data: bytes | None) -> Parsed:
@@ -186,8 +182,8 @@ def record_at(path: str, places: Places) -> Record | None:
     """Which kind of record a path is; None for none."""
     for record in Record:
         place = str(getattr(places, record.value))
-        below = record not in _FILES and path.startswith(f"{place}/") \
-            and path.lower().endswith(_SUFFIXES[record])
+        below = record not in FILES and path.startswith(f"{place}/") \
+            and path.lower().endswith(SUFFIXES[record])
         if path == place or below:
             return record
     return None
