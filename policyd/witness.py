@@ -13,7 +13,7 @@ from pathlib import Path
 
 from policyd.adapters import clock, incidents, replayfiles
 from policyd.adapters.gitrepo import Missing, PushedRepo
-from policyd.core.errors import CannotJudge, TryAgain
+from policyd.core.errors import CannotJudge, TryAgain, Unfit
 from policyd.core.evaluate import Verdict, evaluate, together
 from policyd.core.facts import Situation, Update
 from policyd.core.policy import Clause, Mode, Policy
@@ -67,14 +67,15 @@ class Witness:
             return update
         try:
             found = self._replay(policy, update)
+        except Unfit as error:
+            found = Replay("", unfit=str(error))
         except Exception as error:
             if mode is Mode.ENFORCE:
                 raise
             found = Replay("", undecided=self._why(error))
         if found is None:
             return update
-        if self._bench.progress is not None and not found.undecided \
-                and found.key not in self._told:
+        if self._bench.progress is not None and found.rows and found.key not in self._told:
             self._told.add(found.key)
             self._bench.progress(found.summary)
         return replace(update, replay=found)

@@ -17,6 +17,10 @@ class TryAgain(CannotJudge):
     """Not judged yet: the same push, made again a little later, can be."""
 
 
+class Unfit(CannotJudge):
+    """Not to be judged as it is, and its pusher can mend that: a refusal, not a failure."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing wrong in a file that a person edits. `line` and `column` start at 1."""

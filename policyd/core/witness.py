@@ -116,6 +116,8 @@ class Replay:
     """Over the sorted verdict lines; the same for the same key and seed."""
     properties: Job | None = None
     undecided: str = ""
+    unfit: str = ""
+    """What about the source keeps it from being replayed, where its pusher can mend that."""
     seconds: float = 0.0
     """Of wall time."""
     warnings: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from tokenize import detect_encoding
 from typing import Any
 
 from policyd.adapters.gitrepo import PushedRepo
-from policyd.core.errors import CannotJudge
+from policyd.core.errors import CannotJudge, Unfit
 from policyd.core.policy import Places, Replaying
 from policyd.core.trees import TREE, Entry, Trees, is_tree, split
 from policyd.core.values import dataclass
@@ -197,13 +197,13 @@ def _check_locks(repo: PushedRepo, trees: Trees, sides: Sides, site: Path) -> No
 
 def written(repo: PushedRepo, trees: Trees, there: Table, one: Trial, place: Path,
             kept: Mapping[str, Sequence[Mapping[str, Any]]]) -> Given:
-    """Write both trees below an empty folder. Raises CannotJudge, also for what tree refuses."""
+    """Write both trees below an empty folder. Raises Unfit for what `tree` refuses of source."""
     base, candidate = bytes.fromhex(one.base_tree), bytes.fromhex(one.candidate_tree)
-    refused = tree.candidate(repo, candidate, there.roots, place / "candidate")
-    refused = refused or tree.oracle(repo, base, there.paths, place / "oracle")
-    if refused:
+    if refused := tree.candidate(repo, candidate, there.roots, place / "candidate"):
         rest = f", and {len(refused) - 1} more" if len(refused) > 1 else ""
-        raise CannotJudge(f"{refused[0].path} {refused[0].why}{rest}; such a tree is not replayed")
+        raise Unfit(f"{refused[0].path} {refused[0].why}{rest}")
+    if refused := tree.oracle(repo, base, there.paths, place / "oracle"):
+        raise CannotJudge(f"{refused[0].path} of the base {refused[0].why}; a maintainer mends it")
     oracle.lay(place / "oracle")
     sources = place / "sources.json"
     sources.write_text(json.dumps({
@@ -250,8 +250,8 @@ def changed_sources(repo: PushedRepo, trees: Trees, roots: Sequence[str], base: 
             data = repo.read(oid)[1]
             total += len(data)
             if total > _MOST_HARVESTED:
-                raise CannotJudge(f"more than {_MOST_HARVESTED >> 20} MiB of source change; push "
-                                  "it in parts")
+                raise Unfit(f"more than {_MOST_HARVESTED >> 20} MiB of source change: push it in "
+                            "parts")
             found[path] = _text(path, data)
     return [found[path] for path in sorted(found)]
 
@@ -271,7 +271,7 @@ def tests_of(repo: PushedRepo, trees: Trees, base: bytes, there: Table) -> list[
 
 
 def _text(path: str, data: bytes) -> str:
-    """As Python reads it. Raises CannotJudge: in another encoding literals would hide."""
+    """As Python reads it. Raises Unfit: in another encoding literals would hide."""
     lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         encoding, _ = detect_encoding(BytesIO(lines).readline)
@@ -279,8 +279,7 @@ def _text(path: str, data: bytes) -> str:
             return data.decode("utf-8-sig")
     except (SyntaxError, UnicodeDecodeError):
         pass
-    raise CannotJudge(f"{ascii(path)[1:-1]} is no UTF-8, or says that it is not; save it as UTF-8 "
-                      "to have it replayed")
+    raise Unfit(f"{ascii(path)[1:-1]} is no UTF-8, or says that it is not: save it as UTF-8")
 
 
 def _differing(trees: Trees, path: str, old: Entry | None,

@@ -33,6 +33,8 @@ def check(given: Situation, options: Options) -> Iterator[Finding]:  # noqa: ARG
             continue
         if replay.undecided:
             yield _undecided(update, replay)
+        if replay.unfit:
+            yield _unfit(update, replay)
         for row in replay.refusing:
             yield _finding(update, replay, row, _names(given))
         if replay.properties is not None and replay.properties.refuses:
@@ -107,6 +109,16 @@ def _undecided(update: Update, replay: Replay) -> Finding:
         why="what nobody tried has not passed.")
 
 
+def _unfit(update: Update, replay: Replay) -> Finding:
+    return Finding(
+        ref=update.ref, says=f"source on {update.branch} is none that can be run", scene="",
+        places=(Place(note=replay.unfit),),
+        repair=Repair("edit", Next.EDIT, words=(
+            "make it plain files below the import roots, in a commit on top,",
+            "and push.")),
+        why="what could pass for other source proves nothing about this one.")
+
+
 def _properties(update: Update, job: Job) -> Finding:
     says = f"properties {'fail' if job.failed else 'prove nothing'} on {update.branch}"
     return Finding(
@@ -167,6 +179,7 @@ RULE = Rule(
             2, ("tests/properties/test_tax.py::test_total",))), Options()),
         Example("no property is collected", _with(properties=Job(
             wrong="no test was collected, and there are 3 receipts")), Options()),
+        Example("a link in the source", _with(unfit="src/a.py is a symbolic link"), Options()),
         Example("it could not be tried", _with(undecided="there is no sandbox"), Options()),
     ),
     needs=frozenset({Need.REPLAY}),
