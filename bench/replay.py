@@ -218,7 +218,7 @@ def jobs(folder: Path, count: int) -> None:
         ids = [str(repo.resolve(f"refs/heads/{name}")[1]) for name in ("main", branch)]
         base, tip = (repo.header(bytes.fromhex(one))[0] for one in ids)
         found = prepare.trial(repo, trees, Sides(ids[0], base, ids[1], tip), Replaying(), Places(),
-                              date.today(), b"bench")
+                              date.today(), lambda: b"bench")
         assert found is not None
         six = replace(found[0], rows=tuple(row for row in found[0].rows if row.id in SIX))
         took, digests, refuses = [], set(), ""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from policyd.adapters import clock, incidents, replayfiles
@@ -99,7 +100,7 @@ class Witness:
         bench = self._bench
         found = prepare.trial(self._repo, self._trees, sides, policy.replay, policy.records,
                               clock.today(policy.timezone, self._at),
-                              replayfiles.secret(bench.state))
+                              partial(replayfiles.secret, bench.state))
         if found is None:
             return None
         there, trial = found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 
 from policyd.adapters import clock, replayfiles
 from policyd.adapters.gitrepo import Missing, PushedRepo
@@ -94,7 +95,7 @@ class Foresight:
             sides = Sides(base, _tree(repo, base), tip, _tree(repo, tip))
             found = prepare.trial(repo, trees, sides, policy.replay, policy.records,
                                   clock.today(policy.timezone, at),
-                                  replayfiles.secret(self._state))
+                                  partial(replayfiles.secret, self._state))
             if found is None:
                 return False
             there, trial = found

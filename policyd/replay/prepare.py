@@ -6,7 +6,7 @@ import hmac
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from hashlib import sha256
@@ -78,7 +78,8 @@ class Sides:
 
 
 def trial(repo: PushedRepo, trees: Trees, sides: Sides, options: Replaying, places: Places,
-          today: date, secret: bytes, *, always: bool = False) -> tuple[Table, Trial] | None:
+          today: date, secret: Callable[[], bytes], *,
+          always: bool = False) -> tuple[Table, Trial] | None:
     """The trial of a candidate; None where the base has no table, or no root differs.
 
     `always`: also where no root differs. Raises CannotJudge where the base's records or the
@@ -96,7 +97,7 @@ def trial(repo: PushedRepo, trees: Trees, sides: Sides, options: Replaying, plac
     harness, site = harness_sha(), "" if options.site is None else site_sha(Path(options.site))
     if options.seed is None:
         said = json.dumps([after, there.sha, harness, SEED_RULE]).encode()
-        seed = hmac.digest(secret, said, "sha256")[:16]
+        seed = hmac.digest(secret(), said, "sha256")[:16]
     else:
         seed = sha256(f"{SEED_RULE} {options.seed}".encode()).digest()[:16]
     proving = () if options.site is None else properties.paths(places)

@@ -44,8 +44,8 @@ def test_data_is_json_that_is_no_settings_file() -> None:
 
 
 def test_a_page_of_quotes_takes_no_time() -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     for text in ('"expected' * 100_000, '"expected"' + " " * 900_000,
                  json.dumps([{"expected": n} for n in range(50_000)])):
         wanted(text)
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2

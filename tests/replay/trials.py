@@ -128,7 +128,7 @@ class Bench:
                            for one in (self._base, candidate))
         sides = prepare.Sides(self._base, base_tree, candidate, tree)
         found = prepare.trial(repo, trees, sides, replace(Replaying(), seed=seed), Places(),
-                              self._today, b"s", always=True)
+                              self._today, lambda: b"s", always=True)
         assert found is not None
         place = self._folder / f"job{next(self._numbers)}"
         place.mkdir(mode=0o755)

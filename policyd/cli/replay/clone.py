@@ -69,7 +69,7 @@ def prepared(asked: Asked) -> Iterator[tuple[Table, Trial, Given]]:
         python=None if asked.python is None else str(asked.python.absolute()),
         site=None if asked.site is None else str(asked.site.absolute()), sandbox=asked.sandbox,
         seed=int(asked.seed) if asked.seed is not None and len(asked.seed) < 32 else None)
-    found = prepare.trial(repo, trees, sides, replaying, Places(), _today(), OWN_SECRET,
+    found = prepare.trial(repo, trees, sides, replaying, Places(), _today(), lambda: OWN_SECRET,
                           always=True)
     if found is None:
         raise PolicydError(f"{asked.base} has no relation table below {Places().relations}")
