@@ -23,7 +23,7 @@ relations:
     compare: holds
     holds: conserved
     status: blocking
-    draws: 24
+    draws: 16
   - id: MR02
     relation: other order of the weights, same order of the parts, but for equal fractions
     entry: splitter:allocate
@@ -33,7 +33,7 @@ relations:
     merge: extras_of_permuted
     compare: exact
     status: blocking
-    draws: 24
+    draws: 16
 """
 ASK = "from policyd.replay import sandbox; print(sandbox.available() or '')"
 

@@ -1,4 +1,4 @@
-"""Large tables of pushes and histories: an ordinary run tries a third, POLICYD_LONG=1 all."""
+"""Large tables of pushes and histories: an ordinary run tries a part, POLICYD_LONG=1 all."""
 
 from __future__ import annotations
 
@@ -8,37 +8,56 @@ from collections.abc import Iterable
 import pytest
 
 LONG = bool(os.environ.get("POLICYD_LONG"))
+_LASTS = pytest.mark.skipif(not LONG, reason="takes seconds of processor; POLICYD_LONG=1 runs it")
 _WAITS = pytest.mark.skipif(not LONG, reason="what lies between in a large table; POLICYD_LONG=1 "
                                              "runs it")
 
 THINNED = frozenset({
-    "test_answer_key_pushes", "test_ast_parse", "test_breakglass_pushes", "test_cli_check",
-    "test_cli_enroll", "test_cli_enrol_options", "test_cli_enrol_servers", "test_compare",
-    "test_contradictions", "test_forgery", "test_gate_attacks", "test_gate_pushes",
-    "test_gate_repairs", "test_golden_pushes", "test_harvest", "test_honest_histories",
-    "test_hook_env", "test_hostile", "test_identities",
+    "test_answer_key_pushes", "test_asking", "test_ast_parse", "test_breakglass_pushes",
+    "test_cli_adopt", "test_cli_check", "test_cli_enroll", "test_cli_enrol_options",
+    "test_cli_enrol_servers", "test_cli_record_lease", "test_cli_record_receipt",
+    "test_cli_record_rows", "test_compare", "test_contradictions", "test_forgery",
+    "test_cli_gates", "test_gate_attacks", "test_gate_pushes", "test_gate_repairs",
+    "test_golden_pushes", "test_hookfiles", "test_logrotate",
+    "test_harvest", "test_honest_histories", "test_hook_env", "test_hostile", "test_identities",
     "test_literal_overlap_pushes", "test_look_bulk", "test_merge_history",
-    "test_merges_against_git", "test_messages", "test_path_bypass", "test_path_encoding",
-    "test_push_ref", "test_record_cases", "test_repairs"})
+    "test_merges_against_git", "test_messages", "test_pairs", "test_path_bypass",
+    "test_path_encoding", "test_properties", "test_proposal_pushes", "test_push_ref",
+    "test_record_cases", "test_repairs"})
 """Files whose tests of many parameters push, make a history or run a sandbox for each of them."""
+_STEPS = ((6, 2), (12, 3), (24, 4), (10_000, 6))
+"""Up to so many parameter sets: one of so many is run."""
+SLOW = frozenset({
+    "test_the_cases_that_are_shipped_try_every_word_of_the_policy",
+    "test_two_thousand_sources_and_tests_are_judged_or_too_large",
+    "test_a_large_file_of_plain_rows_is_accepted",
+    "test_of_two_pushes_at_once_one_waits_for_the_other",
+    "test_what_wastes_time_in_one_process_alone_is_ended_too",
+    "test_what_a_closed_gate_tells_a_maintainer_to_run_opens_it",
+    "test_a_branch_is_replayed_before_it_is_pushed_to_main",
+    "test_without_a_pinned_seed_each_tree_has_its_own",
+    "test_a_git_user_of_its_own_replays_pushes_and_what_was_queued"})
+"""Tests that take seconds of processor or more, beside shorter ones of the same mechanism."""
 CHEAP = frozenset({"test_a_message_has_its_form"})
 """Tests in these files that only read."""
 
 
 def thin_out(items: Iterable[pytest.Item]) -> None:
-    """Of each test of these files with more than three parameter sets the first and every third
-    one from there, or every other one where they are six at most.
+    """Of each test of these files with more than three parameter sets the first and every second
+    to sixth one from there, by how many there are.
 
     What is left out is skipped, and counted as such.
     """
     families: dict[str, list[pytest.Item]] = {}
     for item in items:
         name, _, parameters = item.nodeid.partition("[")
+        if name.rpartition("::")[2] in SLOW:
+            item.add_marker(_LASTS)
         if parameters and item.path.stem in THINNED and name.rpartition("::")[2] not in CHEAP:
             families.setdefault(name, []).append(item)
     for family in families.values():
         if len(family) > 3:
-            step = 3 if len(family) > 6 else 2
+            step = next(step for most, step in _STEPS if len(family) <= most)
             for number, item in enumerate(family):
                 if number % step:
                     item.add_marker(_WAITS)

@@ -228,6 +228,7 @@ def test_where_it_only_warns_what_cannot_be_replayed_is_told_and_passes(site):
     told = landed(site)
     assert "source on main is none that can be run" in told[0]
     assert "src/a.pth is run by Python without being imported" in "\n".join(told)
+    site.edit_policy("{seed: 7}", "{seconds: 60}")
     (site.state / "replay.secret").write_text("damaged")
     changed(site, {**twice("n + n + 0"), "src/a.pth": None})
     assert "relations could not be tried" in landed(site)[0]
