@@ -9,7 +9,7 @@ import pytest
 
 LONG = bool(os.environ.get("POLICYD_LONG"))
 _LASTS = pytest.mark.skipif(not LONG, reason="takes seconds of processor; POLICYD_LONG=1 runs it")
-_WAITS = pytest.mark.skipif(not LONG, reason="what lies between in a large table; POLICYD_LONG=1 "
+_WAITS = pytest.mark.skipif(not LONG, reason="what an ordinary run leaves out; POLICYD_LONG=1 "
                                              "runs it")
 
 THINNED = frozenset({
@@ -31,6 +31,11 @@ SLOW = frozenset({
     "test_the_cases_that_are_shipped_try_every_word_of_the_policy",
     "test_two_thousand_sources_and_tests_are_judged_or_too_large",
     "test_a_large_file_of_plain_rows_is_accepted",
+    "test_processes_killed_at_random_lose_nothing_that_they_reported",
+    "test_a_hook_for_many_repositories_goes_too",
+    "test_the_program_stays_while_a_hook_names_it",
+    "test_the_digest_is_one_for_any_judge",
+    "test_a_run_of_relations_in_workers_tried_at_least_one",
     "test_of_two_pushes_at_once_one_waits_for_the_other",
     "test_what_wastes_time_in_one_process_alone_is_ended_too",
     "test_what_a_closed_gate_tells_a_maintainer_to_run_opens_it",
@@ -38,13 +43,20 @@ SLOW = frozenset({
     "test_without_a_pinned_seed_each_tree_has_its_own",
     "test_a_git_user_of_its_own_replays_pushes_and_what_was_queued"})
 """Tests that take seconds of processor or more, beside shorter ones of the same mechanism."""
+HALVED = frozenset({
+    "test_cli_adopt", "test_cli_enrol_servers", "test_cli_enroll", "test_cli_record_lease",
+    "test_cli_record_receipt", "test_cli_record_rows", "test_gate_attacks", "test_gate_pushes",
+    "test_hook_env", "test_job", "test_literal_overlap_pushes", "test_merge_history",
+    "test_path_bypass", "test_proposal_pushes", "test_push_ref", "test_relation_pushes",
+    "test_replay_worker", "test_unmarked_pushes"})
+"""Files of which an ordinary run takes the first test and every other one."""
 CHEAP = frozenset({"test_a_message_has_its_form"})
 """Tests in these files that only read."""
 
 
 def thin_out(items: Iterable[pytest.Item]) -> None:
-    """Of each test of these files with more than three parameter sets the first and every second
-    to sixth one from there, by how many there are.
+    """Leave out every other test of some files; of a test with more than three parameter sets in
+    others, all but the first and every second to sixth one from there, by how many there are.
 
     What is left out is skipped, and counted as such.
     """
@@ -55,9 +67,22 @@ def thin_out(items: Iterable[pytest.Item]) -> None:
             item.add_marker(_LASTS)
         if parameters and item.path.stem in THINNED and name.rpartition("::")[2] not in CHEAP:
             families.setdefault(name, []).append(item)
+    for tests in _by_file(items).values():
+        for item in (one for name in list(tests)[1::2] for one in tests[name]):
+            item.add_marker(_WAITS)
     for family in families.values():
         if len(family) > 3:
             step = next(step for most, step in _STEPS if len(family) <= most)
             for number, item in enumerate(family):
                 if number % step:
                     item.add_marker(_WAITS)
+
+
+def _by_file(items: Iterable[pytest.Item]) -> dict[str, dict[str, list[pytest.Item]]]:
+    """The tests of the files that are halved, by file and name, in their order."""
+    found: dict[str, dict[str, list[pytest.Item]]] = {}
+    for item in items:
+        if item.path.stem in HALVED:
+            name = item.nodeid.partition("[")[0]
+            found.setdefault(item.path.stem, {}).setdefault(name, []).append(item)
+    return found
