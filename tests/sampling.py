@@ -34,6 +34,7 @@ SLOW = frozenset({
     "test_processes_killed_at_random_lose_nothing_that_they_reported",
     "test_a_hook_for_many_repositories_goes_too",
     "test_the_program_stays_while_a_hook_names_it",
+    "test_an_upgrade_swaps_the_program_below_the_hooks",
     "test_the_digest_is_one_for_any_judge",
     "test_a_run_of_relations_in_workers_tried_at_least_one",
     "test_of_two_pushes_at_once_one_waits_for_the_other",
@@ -44,11 +45,16 @@ SLOW = frozenset({
     "test_a_git_user_of_its_own_replays_pushes_and_what_was_queued"})
 """Tests that take seconds of processor or more, beside shorter ones of the same mechanism."""
 HALVED = frozenset({
-    "test_cli_adopt", "test_cli_enrol_servers", "test_cli_enroll", "test_cli_record_lease",
-    "test_cli_record_receipt", "test_cli_record_rows", "test_gate_attacks", "test_gate_pushes",
-    "test_hook_env", "test_job", "test_literal_overlap_pushes", "test_merge_history",
-    "test_path_bypass", "test_proposal_pushes", "test_push_ref", "test_relation_pushes",
-    "test_replay_worker", "test_unmarked_pushes"})
+    "test_answer_key_pushes", "test_asking", "test_ast_parse", "test_breakglass_pushes",
+    "test_cli_adopt", "test_cli_enrol_servers", "test_cli_enroll", "test_cli_gates",
+    "test_cli_log_rejudge", "test_cli_record_lease", "test_cli_record_receipt",
+    "test_cli_record_rows", "test_compare", "test_contradictions", "test_decisionlog",
+    "test_fail_mode", "test_gate_attacks", "test_gate_pushes", "test_golden_pushes",
+    "test_hook_env", "test_hookfiles", "test_identities", "test_job", "test_kept_tests_pushes",
+    "test_literal_overlap_pushes", "test_logrotate", "test_merge_history", "test_pairs",
+    "test_path_bypass", "test_path_encoding", "test_properties", "test_proposal_pushes",
+    "test_push_ref", "test_record_cases", "test_relation_pushes", "test_replay_worker",
+    "test_unmarked_pushes"})
 """Files of which an ordinary run takes the first test and every other one."""
 CHEAP = frozenset({"test_a_message_has_its_form"})
 """Tests in these files that only read."""
