@@ -21,7 +21,7 @@ CHANCE = "identical runs differ: a clock or chance"
 _TRIED_HARD = 6
 """Of the runs that seem steady, so many are run alone again and again before it is believed."""
 _AGAIN = 5
-_HASHED_AGAIN = 3
+_HASHED_AGAIN = 10
 """How often a run agrees with itself under each seed of hashes before they are the reason."""
 
 
@@ -90,7 +90,8 @@ def _flickers(scripts: Sequence[Script], candidate: Candidate) -> dict[Script, s
     rest = [script for script in suspects if script not in found]
     for script, outcome in zip(rest, candidate.anew(rest, hashed_otherwise=True), strict=True):
         if outcome != candidate.known[script]:
-            found[script] = _by_hashes(script, outcome, candidate)
+            sure = list(found.values()).count(HASHES) >= _TRIED_HARD
+            found[script] = HASHES if sure else _by_hashes(script, outcome, candidate)
     for script in [script for script in rest if script not in found][:_TRIED_HARD]:
         if any(outcome != candidate.known[script] for outcome in candidate.anew([script] * _AGAIN)):
             found[script] = CHANCE
