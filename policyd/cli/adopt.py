@@ -26,15 +26,8 @@ from policyd.core.nodes import Node, Sequence
 from policyd.core.proposals import PATCH_SUFFIX
 from policyd.core.rows import Record
 from policyd.core.values import dataclass
-from policyd.records import proposals
+from policyd.records import proposals, skeletons
 from policyd.rules.literal_overlap import Options as Overlap
-
-_FUNCTION = '''
-
-def {name}(draw):
-    """FILL IN: how far apart two numbers may be; of {entry}."""
-    raise NotImplementedError("{name} is not written yet")
-'''
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +166,9 @@ def _as_drafted(asked: _Asked, said: proposals.Draft, stem: str, entry: str) -> 
     values = {"compare": compare,
               **({"within": bound} if compare in ("tolerance", "quota") else {})}
     more = f"\n\n# {said.id} as drafted: {said.transform}; it must not {said.must_not}.\n"
-    more += _FUNCTION.format(name=bound, entry=entry) if "within" in values else ""
+    if "within" in values:
+        more += "\n\n" + skeletons.unwritten(
+            bound, "draw", f"how far apart two numbers may be; of {entry}")
     made = {f"{stem}.yaml": recordedit.changed(rows, Record.RELATIONS, at, values),
             f"{stem}.py": functions.rstrip(b"\n") + b"\n" + more.encode()}
     tree.write(made, {f"{stem}.yaml": rows, f"{stem}.py": functions})

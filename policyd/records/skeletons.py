@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 from policyd.core.values import dataclass
@@ -118,10 +118,15 @@ def made(name: str, entry: str, kind: str, *, owner: str, last: date, says: str 
 
 
 def _text(name: str, function: _Function, entry: str) -> str:
-    comments = "".join(f"    #     {line}\n" for line in function.such_as)
-    return (f"def {name}({function.arguments}):\n"
-            f'    """{FILL_IN}: {function.gives}; of {entry}."""\n'
-            f"    # such as\n{comments}"
+    return unwritten(name, function.arguments, f"{function.gives}; of {entry}", function.such_as)
+
+
+def unwritten(name: str, arguments: str, gives: str, such_as: Sequence[str] = ()) -> str:
+    """The text of a function of a relation that a maintainer fills in; until then it raises."""
+    comments = "".join(f"    #     {line}\n" for line in such_as)
+    return (f"def {name}({arguments}):\n"
+            f'    """{FILL_IN}: {gives}."""\n'
+            f"{'    # such as' + chr(10) if such_as else ''}{comments}"
             f'    raise NotImplementedError("{name} is not written yet")\n')
 
 
