@@ -98,7 +98,7 @@ def again(given: Given, row: TableRow, index: int, budget: Budget) -> Pair | Non
         asked = asked_again(row, index, _words(given, oracle))
         if asked is None:
             raise CannotJudge(f"no job makes a draw {index} of {row.id}" + (
-                ": it was kept from an earlier push" if index >= KEPT else ""))
+                ": one behind 500,000 is kept from an earlier push" if index >= KEPT else ""))
         [drawn] = draw(row, [asked], oracle)
         if not isinstance(drawn, Drawn):
             return None

@@ -208,7 +208,7 @@ def test_a_pair_is_made_again_alone(given, alone):
     again = job.again(given, one, int(str(broken["draw"])), Budget(60))
     assert again is not None
     assert again.state is State.BREAKS
-    with pytest.raises(CannotJudge, match="no job makes a draw 500000 of property: it was kept"):
+    with pytest.raises(CannotJudge, match="no job makes a draw 500000 of property: one behind"):
         job.again(given, one, 500_000, Budget(60))
 
 

@@ -100,7 +100,11 @@ def _tree(repo: PushedRepo, commit: str) -> bytes:
 
 
 def _commit(revision: str) -> str:
-    return _git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+    try:
+        return _git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+    except PolicydError as error:
+        raise PolicydError(f"no commit {revision!r} in this clone ({error}); `git fetch`, or name "
+                           "another with --base or --head") from error
 
 
 def _git(*arguments: str) -> str:
